@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/analysis/kernel_axes.h"
 
-namespace tg {
+namespace tg::codegen {
 namespace {
 
 // The SGR parameter of an axis: bright colours, which are readable on dark and light ground.
@@ -32,7 +32,7 @@ int Color(AxisKind kind) {
 }  // namespace
 
 std::string ColoredName(const Kernel& kernel) {
-  const std::string plain = KernelName(kernel.axes);
+  const std::string plain = analysis::KernelName(kernel.axes);
   const std::string& name = kernel.name;
   const bool made_of_sizes =
       name.starts_with(plain) &&
@@ -45,4 +45,4 @@ std::string ColoredName(const Kernel& kernel) {
   return out + name.substr(plain.size());
 }
 
-}  // namespace tg
+}  // namespace tg::codegen

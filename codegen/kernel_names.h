@@ -12,12 +12,12 @@
 
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::codegen {
 
 // Returns the kernel's name with its sizes in ANSI colours if the name is made from the sizes (a
 // suffix may follow), else the plain name. The printed width equals that of kernel.name.
 std::string ColoredName(const Kernel& kernel);
 
-}  // namespace tg
+}  // namespace tg::codegen
 
 #endif  // TG_CODEGEN_KERNEL_NAMES_H_

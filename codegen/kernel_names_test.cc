@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "passes/analysis/kernel_axes.h"
 
-namespace tg {
+namespace tg::codegen {
 namespace {
 
 std::string Strip(const std::string& s) {
@@ -21,7 +21,7 @@ std::string Strip(const std::string& s) {
 Kernel Make(std::vector<Axis> axes) {
   Kernel k;
   k.axes = std::move(axes);
-  k.name = KernelName(k.axes);
+  k.name = analysis::KernelName(k.axes);
   return k;
 }
 
@@ -60,4 +60,4 @@ TEST(Names, KeepsSuffixesAndOtherNames) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::codegen

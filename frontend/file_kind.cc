@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tg {
+namespace tg::frontend {
 namespace {
 
 uint64_t LittleEndian(std::string_view bytes) {
@@ -61,4 +61,4 @@ const FileKind* KindOfFile(std::string_view bytes) {
   return nullptr;
 }
 
-}  // namespace tg
+}  // namespace tg::frontend

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace tg {
+namespace tg::frontend {
 
 struct FileKind {
   std::string_view name;    // "an ONNX model"
@@ -15,6 +15,6 @@ struct FileKind {
 // Returns null if the kind is not known. `bytes`: the first few thousand bytes are enough.
 const FileKind* KindOfFile(std::string_view bytes);
 
-}  // namespace tg
+}  // namespace tg::frontend
 
 #endif  // TG_FRONTEND_FILE_KIND_H_

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::frontend {
 namespace {
 
 using namespace std::string_view_literals;
@@ -36,4 +36,4 @@ TEST(FileKind, TextIsNone) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::frontend

@@ -27,7 +27,8 @@ TEST(DimExprTest, ComputesAsTheInterpreter) {
         const int64_t operands[] = {a, b};
         const auto value =
             expr.Evaluate([&](std::string_view name) { return name == "a" ? a : b; });
-        EXPECT_EQ(value, EvalAlu(op, Scalar::kIndex, operands)) << Mnemonic(op) << a << " " << b;
+        EXPECT_EQ(value, interpret::EvalAlu(op, Scalar::kIndex, operands))
+            << Mnemonic(op) << a << " " << b;
       }
     }
   }

@@ -5,7 +5,7 @@
 
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::passes {
 
 std::string_view PassContext::String(std::string_view name) const {
   const auto it = options.find(name);
@@ -43,4 +43,4 @@ absl::Status ForEachKernel(Module& module, PassContext& context,
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::passes

@@ -16,7 +16,7 @@
 #include "passes/target.h"
 #include "passes/thread_pool.h"
 
-namespace tg {
+namespace tg::passes {
 
 // An option of a pass, given as `pass:name=value` or `pass:flag`.
 struct PassOption {
@@ -61,6 +61,6 @@ struct Pass {
   std::string_view former = {};  // an older name of the pass, still accepted in pipelines; or empty
 };
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_PASS_H_

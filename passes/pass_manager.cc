@@ -7,7 +7,7 @@
 #include "ir/verify/verifier.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 // Forwards to an observer that the caller of the manager owns.
@@ -155,4 +155,4 @@ void PassManager::LogBisect(const PassRun& run, const Module& module, bool runs)
                 << ") " << PrintStep(run.step()) << " on module @" << module.name << "\n";
 }
 
-}  // namespace tg
+}  // namespace tg::passes

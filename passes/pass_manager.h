@@ -21,7 +21,7 @@ namespace llvm {
 class raw_ostream;
 }  // namespace llvm
 
-namespace tg {
+namespace tg::passes {
 
 // One run of one pass.
 struct PassRun {
@@ -102,6 +102,6 @@ class PassManager {
   PassReport report_;
 };
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_PASS_MANAGER_H_

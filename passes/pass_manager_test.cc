@@ -12,7 +12,7 @@
 #include "passes/pass_registry.h"
 #include "passes/testing/test_passes.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,7 +33,7 @@ graph @main {
 
 Pipeline MakeTestPipeline(std::string_view text) {
   PassRegistry registry;
-  registry.AddAll(kTestPasses);
+  registry.AddAll(testing::kTestPasses);
   absl::StatusOr<Pipeline> pipeline = ParsePipeline(text, registry);
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   return *std::move(pipeline);
@@ -207,4 +207,4 @@ TEST(PassManager, RunsAgain) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::passes

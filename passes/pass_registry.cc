@@ -10,7 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 bool IsName(std::string_view name) {
@@ -96,4 +96,4 @@ absl::StatusOr<const Pass*> PassRegistry::Get(std::string_view name) const {
   return absl::NotFoundError(message);
 }
 
-}  // namespace tg
+}  // namespace tg::passes

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::passes {
 
 // Does not own the passes: they are constants with static storage duration.
 class PassRegistry {
@@ -39,6 +39,6 @@ const PassOption* FindOption(const Pass& pass, std::string_view name);
 // Why `value` is invalid for the option, such as "must be an integer"; empty if it is valid.
 std::string_view CheckOptionValue(const PassOption& option, std::string_view value);
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_PASS_REGISTRY_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tg {
+namespace tg::passes {
 
 std::span<const Pass* const> RemainingPasses(std::span<const PipelineStep> pipeline) {
   for (auto step = pipeline.rbegin(); step != pipeline.rend(); ++step) {
@@ -20,4 +20,4 @@ PassRegistry MakeRegistry(std::span<const Pass* const> embedder) {
   return registry;
 }
 
-}  // namespace tg
+}  // namespace tg::passes

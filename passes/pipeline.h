@@ -17,23 +17,23 @@
 #include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::passes {
 
 // The passes that turn a graph of tensors into kernels for a renderer, in order. Devectorize comes
 // before linearize because the order of instructions depends on the target's instructions.
 inline constexpr auto kPipeline = std::to_array<const Pass*>({
-    &kKernelizePass,
-    &kSchedulePass,
-    &kLowerPass,
-    &kExpandPass,
-    &kDevectorizePass,
-    &kLinearizePass,
+    &kernelize::kKernelizePass,
+    &schedule::kSchedulePass,
+    &lower::kLowerPass,
+    &expand::kExpandPass,
+    &devectorize::kDevectorizePass,
+    &linearize::kLinearizePass,
 });
 
 // Passes that a pipeline can name but that are not part of the default pipeline.
 inline constexpr auto kOtherPasses = std::to_array<const Pass*>({
-    &kSimplifyPass,
-    &kHalfPass,
+    &simplify::kSimplifyPass,
+    &half::kHalfPass,
 });
 
 // The rest of the default pipeline after `pipeline`: the passes after the last one of kPipeline
@@ -43,6 +43,6 @@ std::span<const Pass* const> RemainingPasses(std::span<const PipelineStep> pipel
 // A registry of all passes above, followed by the embedder's.
 PassRegistry MakeRegistry(std::span<const Pass* const> embedder = {});
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_PIPELINE_H_

@@ -9,7 +9,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 constexpr Pass kMine = {"mine", "", {}, [](Module&, PassContext&) { return absl::OkStatus(); }};
@@ -87,4 +87,4 @@ TEST(Pipeline, DocsAreOneSentenceInOneForm) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::passes

@@ -2,7 +2,7 @@
 
 #include "ir/text/diagnostic.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 class Reader {
@@ -188,4 +188,4 @@ std::string PrintPipeline(std::span<const PipelineStep> pipeline) {
   return text;
 }
 
-}  // namespace tg
+}  // namespace tg::passes

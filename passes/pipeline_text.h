@@ -19,7 +19,7 @@
 #include "passes/pass.h"
 #include "passes/pass_registry.h"
 
-namespace tg {
+namespace tg::passes {
 
 using PassOptions = std::map<std::string, std::string, std::less<>>;
 
@@ -44,6 +44,6 @@ absl::StatusOr<Pipeline> ParsePipeline(std::string_view text, const PassRegistry
 std::string PrintStep(const PipelineStep& step);
 std::string PrintPipeline(std::span<const PipelineStep> pipeline);
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_PIPELINE_TEXT_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "passes/pass_registry.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 using ::testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(PassRegistry, RefusesWhatIsNoPass) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::passes

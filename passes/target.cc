@@ -6,7 +6,7 @@
 #include "ir/text/parser.h"
 #include "passes/target_fields.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 std::vector<Target> MakePresets() {
@@ -217,4 +217,4 @@ bool ComputesIn(const Target& target, Scalar s) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::passes

@@ -15,7 +15,7 @@
 #include "ir/dtype.h"
 #include "ir/op.h"
 
-namespace tg {
+namespace tg::passes {
 
 struct Target {
   std::string name;
@@ -210,6 +210,6 @@ absl::StatusOr<Target> FindTarget(std::string_view name);
 // Whether the target has arithmetic in `s`. Loads and stores of a type need no arithmetic in it.
 bool ComputesIn(const Target& target, Scalar s);
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_TARGET_H_

@@ -7,7 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 using enum FieldSource;
@@ -349,4 +349,4 @@ absl::StatusOr<Target> ParseTarget(std::string_view text, std::string_view file)
   return target;
 }
 
-}  // namespace tg
+}  // namespace tg::passes

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::passes {
 
 // A target's name with this ending is the name of a file; see FindTarget.
 inline constexpr std::string_view kTargetFileEnding = ".target";
@@ -58,6 +58,6 @@ std::string PrintTarget(const Target& target);
 // messages, which name the line. A field that is given twice is an error.
 absl::StatusOr<Target> ParseTarget(std::string_view text, std::string_view file);
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_TARGET_FIELDS_H_

@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 std::string ErrorOf(const std::string& text) {
@@ -92,4 +92,4 @@ TEST(TargetFields, FilesAreTargets) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::passes

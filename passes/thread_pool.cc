@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace tg {
+namespace tg::passes {
 namespace {
 // Jobs for each thread, at least: fewer are not worth starting a thread.
 constexpr size_t kMinJobs = 3;
@@ -26,4 +26,4 @@ void ThreadPool::ForEach(size_t n, llvm::function_ref<void(size_t)> job) {
   for (std::thread& thread : others) thread.join();
 }
 
-}  // namespace tg
+}  // namespace tg::passes

@@ -6,7 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::passes {
 
 class ThreadPool {
  public:
@@ -22,6 +22,6 @@ class ThreadPool {
   const size_t threads_;
 };
 
-}  // namespace tg
+}  // namespace tg::passes
 
 #endif  // TG_PASSES_THREAD_POOL_H_

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <vector>
 
-namespace tg {
+namespace tg::passes {
 namespace {
 
 TEST(ThreadPool, DoEachJobOnce) {
@@ -20,4 +20,4 @@ TEST(ThreadPool, DoEachJobOnce) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::passes

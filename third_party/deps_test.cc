@@ -24,7 +24,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace tg {
+namespace tg::third_party {
 namespace {
 
 absl::StatusOr<int> ParseDigit(llvm::StringRef text) {
@@ -117,4 +117,4 @@ TEST(Dependencies, OpenClLoaderFindsADeviceForTheTests) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::third_party

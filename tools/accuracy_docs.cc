@@ -6,7 +6,7 @@
 #include "ir/accuracy.h"
 #include "tools/reference_docs.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -107,4 +107,4 @@ of 1, since these functions end in a difference.
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::tools

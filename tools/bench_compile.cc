@@ -30,7 +30,7 @@
 #include "passes/pipeline.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -51,8 +51,8 @@ std::unique_ptr<Module> Read(const std::string& path) {
   const std::string text = std::move(contents).str();
   Diagnostics diags;
   std::unique_ptr<Module> module;
-  if (IsTinygradText(text)) {
-    module = ImportTinygrad(text, path, diags);
+  if (tinygrad::IsTinygradText(text)) {
+    module = tinygrad::ImportTinygrad(text, path, diags);
   } else {
     diags.SetSource(text, path);
     module = ParseModule(text, path, diags);
@@ -62,26 +62,28 @@ std::unique_ptr<Module> Read(const std::string& path) {
   return nullptr;
 }
 
-void Compile(benchmark::State& state, const Module& original, const Target& target, int jobs) {
-  ThreadPool workers(jobs);
-  const Pipeline pipeline = MakePipeline(kPipeline);
+void Compile(benchmark::State& state, const Module& original, const passes::Target& target,
+             int jobs) {
+  passes::ThreadPool workers(jobs);
+  const passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
   std::map<std::string, double> parts;
   size_t kernels = 0, bytes = 0;
   for (auto _ : state) {
     state.PauseTiming();
     std::unique_ptr<Module> module = Clone(original);
-    PassManager manager(pipeline, {.target = &target, .verify_each = false, .jobs = jobs});
+    passes::PassManager manager(pipeline, {.target = &target, .verify_each = false, .jobs = jobs});
     state.ResumeTiming();
     const absl::Status status = manager.Run(*module);
     if (!status.ok()) return state.SkipWithError(std::string(status.message()).c_str());
     const Clock::time_point rendering = Clock::now();
-    const absl::StatusOr<RenderedModule> rendered = RenderModule(*module, target, &workers);
+    const absl::StatusOr<opencl::RenderedModule> rendered =
+        opencl::RenderModule(*module, target, &workers);
     parts["render"] += MillisecondsSince(rendering);
     if (!rendered.ok()) {
       return state.SkipWithError(std::string(rendered.status().message()).c_str());
     }
     state.PauseTiming();
-    for (const PassReport::Row& row : manager.report().rows) {
+    for (const passes::PassReport::Row& row : manager.report().rows) {
       parts[row.step] += 1e3 * row.pass_seconds;
     }
     kernels = module->kernels.size();
@@ -114,7 +116,7 @@ int Main(int argc, char** argv) {
       paths.emplace_back(arg);
     }
   }
-  const absl::StatusOr<Target> target = FindTarget(target_name);
+  const absl::StatusOr<passes::Target> target = passes::FindTarget(target_name);
   if (!target.ok() || paths.empty()) {
     const std::string why(target.ok() ? "no file given" : target.status().message());
     std::fprintf(stderr, "bench_compile: %s\n", why.c_str());
@@ -135,6 +137,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
-int main(int argc, char** argv) { return tg::Main(argc, argv); }
+int main(int argc, char** argv) { return tg::tools::Main(argc, argv); }

@@ -9,7 +9,7 @@
 #include "ir/check.h"
 #include "ir/verify/verifier.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr size_t kBytes = 50'000'000;
@@ -74,7 +74,7 @@ void BM_Import(benchmark::State& state) {
   const std::string text = PrintedGraph();
   for (auto _ : state) {
     Diagnostics diags;
-    const auto module = ImportTinygrad(text, "bench.repr", diags);
+    const auto module = tinygrad::ImportTinygrad(text, "bench.repr", diags);
     TG_CHECK(module != nullptr);
   }
   Report(state, text);
@@ -85,7 +85,7 @@ void BM_ImportAndVerify(benchmark::State& state) {
   const std::string text = PrintedGraph();
   for (auto _ : state) {
     Diagnostics diags;
-    const auto module = ImportTinygrad(text, "bench.repr", diags);
+    const auto module = tinygrad::ImportTinygrad(text, "bench.repr", diags);
     TG_CHECK(module != nullptr && VerifyModule(*module, diags));
   }
   Report(state, text);
@@ -96,6 +96,6 @@ BENCHMARK(BM_Import)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ImportAndVerify)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
 BENCHMARK_MAIN();

@@ -18,7 +18,7 @@
 #include "passes/simplify/simplify.h"
 #include "tools/module_generator.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 std::string TextOf(const benchmark::State& state) {
@@ -83,7 +83,7 @@ void BM_Simplify(benchmark::State& state) {
     state.PauseTiming();
     auto module = Parse(text);
     state.ResumeTiming();
-    TG_CHECK(Simplify(*module).ok());
+    TG_CHECK(simplify::Simplify(*module).ok());
     state.PauseTiming();
     module.reset();
     state.ResumeTiming();
@@ -102,6 +102,6 @@ BENCHMARK(BM_ReadVerifyPrint)->Apply(Sizes);
 BENCHMARK(BM_Simplify)->Apply(Sizes);
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
 BENCHMARK_MAIN();

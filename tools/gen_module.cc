@@ -29,16 +29,16 @@ bool ParseNumber(std::string_view text, T* out) {
 
 int main(int argc, char** argv) {
   constexpr std::string_view kNodes = "--nodes=", kSeed = "--seed=";
-  tg::GeneratorOptions options;
+  tg::tools::GeneratorOptions options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
     bool ok = true;
     if (arg == "--kind=mixture") {
-      options.kind = tg::ModuleKind::kMixture;
+      options.kind = tg::tools::ModuleKind::kMixture;
     } else if (arg == "--kind=chain") {
-      options.kind = tg::ModuleKind::kChain;
+      options.kind = tg::tools::ModuleKind::kChain;
     } else if (arg == "--kind=index") {
-      options.kind = tg::ModuleKind::kIndex;
+      options.kind = tg::tools::ModuleKind::kIndex;
     } else if (arg == "--names") {
       options.names = true;
     } else if (arg.starts_with(kNodes)) {
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  const std::string text = tg::PrintModule(*tg::GenerateModule(options));
+  const std::string text = tg::PrintModule(*tg::tools::GenerateModule(options));
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   return written && std::fflush(stdout) == 0 ? 0 : 1;
 }

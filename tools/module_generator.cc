@@ -9,7 +9,7 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr int64_t kSide = 64;
@@ -234,4 +234,4 @@ std::unique_ptr<Module> GenerateModule(const GeneratorOptions& options) {
   return module;
 }
 
-}  // namespace tg
+}  // namespace tg::tools

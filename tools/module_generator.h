@@ -9,7 +9,7 @@
 
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::tools {
 
 // What a module holds.
 //   mixture  a tensor graph with deep and wide parts, arithmetic in three types, movement, and
@@ -30,6 +30,6 @@ struct GeneratorOptions {
 // on f32[64, 64].
 std::unique_ptr<Module> GenerateModule(const GeneratorOptions& options);
 
-}  // namespace tg
+}  // namespace tg::tools
 
 #endif  // TG_TOOLS_MODULE_GENERATOR_H_

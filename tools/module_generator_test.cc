@@ -8,7 +8,7 @@
 #include "ir/verify/verifier.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 TEST(ModuleGenerator, ModulesAreValidAndAsBigAsAsked) {
@@ -39,4 +39,4 @@ TEST(ModuleGenerator, TheSameOptionsGiveTheSameText) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools

@@ -5,7 +5,7 @@
 #include "frontend/onnx/operators.h"
 #include "tools/reference_docs.h"
 
-namespace tg {
+namespace tg::tools {
 
 std::string OnnxPage() {
   std::string page = R"(# ONNX operators
@@ -49,4 +49,4 @@ The following holds for all operators:
   return page;
 }
 
-}  // namespace tg
+}  // namespace tg::tools

@@ -10,7 +10,7 @@
 #include "ir/text/foreign_ops.h"
 #include "ir/verify/verifier.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr std::string_view kGenerated =
@@ -146,4 +146,4 @@ std::string VerifierPage() {
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::tools

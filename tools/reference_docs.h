@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tg {
+namespace tg::tools {
 
 std::string OpsPage();       // ir/ops.def, ir/scalars.def, frontend/tinygrad/types.def
 std::string VerifierPage();  // ir/verify/rules.def
@@ -13,6 +13,6 @@ std::string OnnxPage();      // the operators of frontend/onnx
 std::string TargetsPage();   // passes/target_fields.cc, passes/target.cc
 std::string AccuracyPage();  // ir/accuracy.def, tools/accuracy/compositions.def
 
-}  // namespace tg
+}  // namespace tg::tools
 
 #endif  // TG_TOOLS_REFERENCE_DOCS_H_

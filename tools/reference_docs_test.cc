@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "ir/text/parser.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 TEST(ReferenceDocs, Ops) {
@@ -38,4 +38,4 @@ TEST(ReferenceDocs, Accuracy) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools

@@ -5,7 +5,7 @@
 #include "passes/target_fields.h"
 #include "tools/reference_docs.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr std::string_view kHead =
@@ -37,25 +37,26 @@ constexpr std::string_view kHead =
 std::string TargetsPage() {
   std::string out(kHead);
   out += "| field | unit | source | meaning |\n| --- | --- | --- | --- |\n";
-  for (const TargetField& field : TargetFields()) {
+  for (const passes::TargetField& field : passes::TargetFields()) {
     out += "| `" + std::string(field.name) + "` | " + std::string(field.unit) + " | " +
-           std::string(FieldSourceName(field.source)) + " | " + std::string(field.doc) + " |\n";
+           std::string(passes::FieldSourceName(field.source)) + " | " + std::string(field.doc) +
+           " |\n";
   }
   out += "\n## Presets\n\n| preset | device |\n| --- | --- |\n";
-  for (const Target& preset : TargetPresets()) {
+  for (const passes::Target& preset : passes::TargetPresets()) {
     out += "| `" + preset.name + "` | " + preset.doc + " |\n";
   }
   out += "\nTheir values; a field that is not listed has the same value in all.\n\n| field |";
-  for (const Target& preset : TargetPresets()) out += " " + preset.name + " |";
+  for (const passes::Target& preset : passes::TargetPresets()) out += " " + preset.name + " |";
   out += "\n| --- |";
-  for (size_t i = 0; i < TargetPresets().size(); ++i) out += " --- |";
+  for (size_t i = 0; i < passes::TargetPresets().size(); ++i) out += " --- |";
   out += "\n";
-  for (const TargetField& field : TargetFields()) {
-    if (field.source == FieldSource::kName) continue;
+  for (const passes::TargetField& field : passes::TargetFields()) {
+    if (field.source == passes::FieldSource::kName) continue;
     std::string row = "| `" + std::string(field.name) + "` |";
-    const std::string first = field.Text(TargetPresets()[0]);
+    const std::string first = field.Text(passes::TargetPresets()[0]);
     bool differ = false;
-    for (const Target& preset : TargetPresets()) {
+    for (const passes::Target& preset : passes::TargetPresets()) {
       differ |= field.Text(preset) != first;
       // A list of all functions would be too long for the cell.
       const std::string text = field.Text(preset);
@@ -66,4 +67,4 @@ std::string TargetsPage() {
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::tools

@@ -102,10 +102,11 @@ bool MeasureAll(const Evaluator& evaluator, const Choices& choices) {
 int Main(const std::vector<std::string>& arguments) {
   Choices choices;
   bool help = false;
-  Flags flags("tg-accuracy", "[options]",
-              "Computes mathematical functions through the whole pipeline and compares them with "
-              "MPFR. Types of up to 16 bits are tried completely. The exit code is 1 where an "
-              "error is greater than ir/accuracy.def or tools/accuracy/compositions.def states.");
+  driver::Flags flags(
+      "tg-accuracy", "[options]",
+      "Computes mathematical functions through the whole pipeline and compares them with "
+      "MPFR. Types of up to 16 bits are tried completely. The exit code is 1 where an "
+      "error is greater than ir/accuracy.def or tools/accuracy/compositions.def states.");
   flags.List("function", "F,...", &choices.functions,
              "exp2, log2, sin, pow, sqrt, recip, div, exp, log, cos, tan, sigmoid, tanh, rsqrt "
              "(all)");

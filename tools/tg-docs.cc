@@ -15,15 +15,15 @@ int main(int argc, char** argv) {
   const std::string_view page = argc == 2 ? argv[1] : "";
   std::string text;
   if (page == "ops") {
-    text = tg::OpsPage();
+    text = tg::tools::OpsPage();
   } else if (page == "verifier") {
-    text = tg::VerifierPage();
+    text = tg::tools::VerifierPage();
   } else if (page == "accuracy") {
-    text = tg::AccuracyPage();
+    text = tg::tools::AccuracyPage();
   } else if (page == "onnx") {
-    text = tg::OnnxPage();
+    text = tg::tools::OnnxPage();
   } else if (page == "targets") {
-    text = tg::TargetsPage();
+    text = tg::tools::TargetsPage();
   } else {
     std::fputs("usage: tg-docs ops|verifier|accuracy|onnx|targets\n", stderr);
     return 1;

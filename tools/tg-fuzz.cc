@@ -19,7 +19,7 @@
 #include "tools/fuzz/rule_templates.h"
 #include "tools/fuzz/worker.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 void PrintFailures(const std::vector<fuzz::SeedFailure>& failures) {
@@ -44,9 +44,10 @@ int Main(std::vector<std::string> arguments) {
   std::vector<std::string> vars;
   std::string device;
   bool compare = true;
-  Flags flags("tg-fuzz", "[options] [graph.uop]",
-              "Runs random tensor graphs through the passes, comparing what the interpreter makes "
-              "of the module before and after each.");
+  driver::Flags flags(
+      "tg-fuzz", "[options] [graph.uop]",
+      "Runs random tensor graphs through the passes, comparing what the interpreter makes "
+      "of the module before and after each.");
   flags.Int("seed", "S", &seed, "the first seed; a graph and all decisions depend on it (0)");
   flags.Int("count", "N", &count, "how many seeds (1000)");
   flags.Int("seconds", "N", &seconds, "stop after so long");
@@ -81,7 +82,7 @@ int Main(std::vector<std::string> arguments) {
     std::fputs(flags.Help().c_str(), stdout);
     return 0;
   }
-  const auto rules = fuzz::RuleTemplates(SimplifyRules());
+  const auto rules = fuzz::RuleTemplates(simplify::SimplifyRules());
   generate.flags = {};
   for (const std::string& flag : module_flags) {
     if (generate.flags.Add(flag)) continue;
@@ -150,14 +151,14 @@ int Main(std::vector<std::string> arguments) {
     worker.Step("device");
     if (!runner) runner = fuzz::DeviceRunner::Open(device);
     if (!runner->ok()) return worker.Fail("device", std::string(runner->status().message()));
-    const absl::StatusOr<HostBuffers> actual =
+    const absl::StatusOr<interpret::HostBuffers> actual =
         (*runner)->Run(std::move(outcome.compiled), outcome.target, program, outcome.expected);
     worker.coverage().Count("run on the device");
     if (!actual.ok()) {
       worker.Fail("device", std::string(actual.status().message()));
     } else if (!compare) {
       return;
-    } else if (const auto difference = Difference(outcome.expected, *actual)) {
+    } else if (const auto difference = interpret::Difference(outcome.expected, *actual)) {
       worker.Fail("device", *difference);
     }
   });
@@ -171,6 +172,6 @@ int Main(std::vector<std::string> arguments) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
-int main(int argc, char** argv) { return tg::Main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return tg::tools::Main({argv + 1, argv + argc}); }

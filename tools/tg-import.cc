@@ -18,14 +18,14 @@
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr char kTool[] = "tg-import";
 enum ExitCode : int { kExitOk = 0, kExitBadInput = 1, kExitUsage = 2 };
 
 int Fail(ExitCode code, const absl::Status& status) {
-  PrintError(kTool, status);
+  driver::PrintError(kTool, status);
   return code;
 }
 
@@ -47,26 +47,27 @@ void NameFilesFrom(const std::string& output, Module& module) {
 }
 
 int Main(int argc, char** argv) {
-  ExitWhenOutOfMemory(kTool);
-  TolerateFullStandardError();
-  TemporaryFile::RemoveOnSignals();
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
+  instrument::TemporaryFile::RemoveOnSignals();
   std::string output = "-", format = "auto";
   bool version = false, help = false;
-  Flags flags(
+  driver::Flags flags(
       kTool, "[options] [model.onnx | model.gguf | graph.repr]",
       "Writes the module that an ONNX model or a text model in a GGUF file means, or a graph or "
       "kernel as printed by tinygrad. "
       "Weights stay in the model's file. Without an input, or with '-', standard input is read.");
   flags.String("o", "FILE", &output, "where the module goes; '-', the default, is standard output");
-  AddInputFormat(flags, &format);
+  driver::AddInputFormat(flags, &format);
   flags.Bool("version", &version, "the version");
   flags.Bool("help", &help, "this text");
   const absl::StatusOr<std::vector<std::string>> inputs =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (!inputs.ok()) return Fail(kExitUsage, inputs.status());
   if (help || version) {
-    const absl::Status status = WriteStdout((help ? flags.Help() : std::string()) +
-                                            (version ? VersionText(kTool) : std::string()));
+    const absl::Status status =
+        instrument::WriteStdout((help ? flags.Help() : std::string()) +
+                                (version ? driver::VersionText(kTool) : std::string()));
     return status.ok() ? kExitOk : Fail(kExitBadInput, status);
   }
   if (inputs->size() > 1) {
@@ -77,19 +78,20 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<std::string> text = ReadTextFile(path);
   if (!text.ok()) return Fail(kExitBadInput, text.status());
   Diagnostics diagnostics;
-  const std::unique_ptr<Module> module = ReadInput(*text, path, format, diagnostics);
+  const std::unique_ptr<Module> module = driver::ReadInput(*text, path, format, diagnostics);
   if (!module) {
     llvm::errs() << diagnostics.ToString();
     return kExitBadInput;
   }
-  if (IsOnnxInput(*text, path, format) || IsGgufInput(*text, format))
+  if (driver::IsOnnxInput(*text, path, format) || driver::IsGgufInput(*text, format))
     NameFilesFrom(output, *module);
   const std::string result = PrintModule(*module);
-  const absl::Status status = output == "-" ? WriteStdout(result) : WriteFile(output, result);
+  const absl::Status status =
+      output == "-" ? instrument::WriteStdout(result) : instrument::WriteFile(output, result);
   return status.ok() ? kExitOk : Fail(kExitBadInput, status);
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
-int main(int argc, char** argv) { return tg::Main(argc, argv); }
+int main(int argc, char** argv) { return tg::tools::Main(argc, argv); }

@@ -6,7 +6,8 @@
 #include "tools/driver/opt_main.h"
 
 int main(int argc, char** argv) {
-  std::vector<const tg::Pass*> passes(tg::kTestPasses.begin(), tg::kTestPasses.end());
-  passes.push_back(&tg::kExamplePass);
-  return tg::OptMain(argc, argv, passes);
+  std::vector<const tg::passes::Pass*> passes(tg::testing::kTestPasses.begin(),
+                                              tg::testing::kTestPasses.end());
+  passes.push_back(&tg::example::kExamplePass);
+  return tg::driver::OptMain(argc, argv, passes);
 }

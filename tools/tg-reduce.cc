@@ -20,7 +20,7 @@
 #include "tools/fuzz/rule_templates.h"
 #include "tools/fuzz/worker.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 using testing::RandomProgram;
@@ -49,7 +49,7 @@ bool RunCommand(const std::string& command, const RandomProgram& program) {
   const int fd = mkstemp(path.data());
   if (fd < 0) return false;
   close(fd);
-  bool ok = WriteFile(path, PrintModule(*program.module)).ok();
+  bool ok = instrument::WriteFile(path, PrintModule(*program.module)).ok();
   std::string line = command;
   for (size_t at; (at = line.find("%s")) != std::string::npos;) line.replace(at, 2, path);
   ok = ok && std::system((line + " >/dev/null 2>&1").c_str()) == 0;
@@ -64,7 +64,7 @@ int Main(std::vector<std::string> arguments) {
   fuzz::CheckOptions check;
   testing::RandomGraphOptions generate;
   bool help = false;
-  Flags flags(
+  driver::Flags flags(
       "tg-reduce", "[options] [input.uop]",
       "Makes a module small that a pass breaks. Without a command, `breaks` is a failure of "
       "the same kind in tg-fuzz's check.");
@@ -92,7 +92,7 @@ int Main(std::vector<std::string> arguments) {
   check.seed = static_cast<uint64_t>(seed.value_or(0));
   RandomProgram program;
   if (files->empty() && seed) {
-    const auto rules = fuzz::RuleTemplates(SimplifyRules());
+    const auto rules = fuzz::RuleTemplates(simplify::SimplifyRules());
     generate.templates = rules;
     if (nodes) {
       generate.max_nodes = static_cast<int>(*nodes);
@@ -144,13 +144,13 @@ int Main(std::vector<std::string> arguments) {
   text += PrintModule(*result.program.module);
   if (output.empty()) {
     std::fputs(text.c_str(), stdout);
-  } else if (absl::Status s = WriteFile(output, text); !s.ok()) {
+  } else if (absl::Status s = instrument::WriteFile(output, text); !s.ok()) {
     return Fail(std::string(s.message()));
   }
   return 0;
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
-int main(int argc, char** argv) { return tg::Main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return tg::tools::Main({argv + 1, argv + argc}); }

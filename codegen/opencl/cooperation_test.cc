@@ -12,7 +12,7 @@
 #include "ir/text/parser.h"
 #include "passes/linearize/linearize.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 using testing::HasSubstr;
@@ -23,16 +23,16 @@ bool OnNvidia() {
 }
 
 // Checks the values if this machine has a device that runs the kernel; returns the source.
-std::string Check(const std::string& body, const std::vector<HostBuffer>& buffers,
-                  const Tolerance& tolerance = {}) {
+std::string Check(const std::string& body, const std::vector<interpret::HostBuffer>& buffers,
+                  const interpret::Tolerance& tolerance = {}) {
   const std::string text =
       "tg 1\nmodule @m {target = \"cl-nvidia-sm90\"}\nkernel @E_32 : expanded {\n" + body + "}\n";
   Diagnostics diagnostics;
   auto module = ParseModule(text, "test.uop", diagnostics);
   EXPECT_TRUE(module) << diagnostics.ToString();
   if (!module) return "";
-  EXPECT_TRUE(LinearizeKernel(*module->kernels[0]).ok());
-  const auto target = FindTarget(module->target);
+  EXPECT_TRUE(linearize::LinearizeKernel(*module->kernels[0]).ok());
+  const auto target = passes::FindTarget(module->target);
   const auto rendered = RenderKernel(*module, *module->kernels[0], *target);
   EXPECT_TRUE(rendered.ok()) << rendered.status();
   if (!rendered.ok()) return "";
@@ -42,11 +42,11 @@ std::string Check(const std::string& body, const std::vector<HostBuffer>& buffer
   return rendered->source;
 }
 
-HostBuffer Exact(Scalar s, int64_t n, uint64_t seed) {
-  RandomDataOptions o;
+interpret::HostBuffer Exact(Scalar s, int64_t n, uint64_t seed) {
+  interpret::RandomDataOptions o;
   o.seed = seed;
   o.exact_sums = true;
-  return RandomBuffer(DType(s), {n}, o);
+  return interpret::RandomBuffer(DType(s), {n}, o);
 }
 
 std::string Ptr(Scalar s, int64_t n, const char* space = "") {
@@ -81,7 +81,7 @@ TEST(Cooperation, MatrixInstructions) {
                   "%d = wmma %a, %b, %c {name = \"" + m.name + "\"} : " + sum + "x4\n" +
                   "%o = define_global {arg = 0} : " + Ptr(m.sum, 128) +
                   "\n%po = index %o, %ic : " + Ptr(m.sum, 128) + "\n%s = store %po, %d\nsink %s\n",
-              {UndefinedBuffer(DType(m.sum), {128}), Exact(m.in, 32 * m.a, 1),
+              {interpret::UndefinedBuffer(DType(m.sum), {128}), Exact(m.in, 32 * m.a, 1),
                Exact(m.in, 32 * m.b, 2), Exact(m.sum, 128, 3)});
     EXPECT_THAT(source, HasSubstr("mma.sync.aligned.m16n8k")) << m.name;
   }
@@ -106,7 +106,8 @@ TEST(Cooperation, LdMatrix) {
               "\n%m = ldmatrix %row {count = " + std::to_string(count) + transpose + "} : f16x" +
               lanes + "\n%j = mul %l, %cn : i32\n%po = index %o, %j : ptr<f16, " + n +
               ">\n%so = store %po, %m\nsink %so\n",
-          {UndefinedBuffer(DType(Scalar::kF16), {64 * count}), Exact(Scalar::kF16, 256, 5)});
+          {interpret::UndefinedBuffer(DType(Scalar::kF16), {64 * count}),
+           Exact(Scalar::kF16, 256, 5)});
       EXPECT_THAT(source, HasSubstr("ldmatrix.sync.aligned.m8n8.x" + std::to_string(count)));
     }
   }
@@ -118,19 +119,19 @@ TEST(Cooperation, Shuffles) {
     for (int width : {32, 8}) {
       const std::string t(GetScalarInfo(s).text);
       const std::string p = Ptr(s, 32);
-      RandomDataOptions o;
+      interpret::RandomDataOptions o;
       o.seed = static_cast<uint64_t>(width);
       o.small_integers = false;
       // Each work-item reads the value of its mirror image in the subgroup.
-      const std::string source =
-          Check("%c32 = const 32 : i32\n%last = const " + std::to_string(width - 1) +
-                    " : i32\n%l = special %c32 {name = local0} : i32\n%in = and %l, %last : i32\n"
-                    "%from = sub %last, %in : i32\n%x = define_global {arg = 1} : " +
-                    p + "\n%o = define_global {arg = 0} : " + p + "\n%px = index %x, %l : " + p +
-                    "\n%v = load %px : " + t +
-                    "\n%r = shuffle %v, %from {width = " + std::to_string(width) + "} : " + t +
-                    "\n%po = index %o, %l : " + p + "\n%s = store %po, %r\nsink %s\n",
-                {UndefinedBuffer(DType(s), {32}), RandomBuffer(DType(s), {32}, o)});
+      const std::string source = Check(
+          "%c32 = const 32 : i32\n%last = const " + std::to_string(width - 1) +
+              " : i32\n%l = special %c32 {name = local0} : i32\n%in = and %l, %last : i32\n"
+              "%from = sub %last, %in : i32\n%x = define_global {arg = 1} : " +
+              p + "\n%o = define_global {arg = 0} : " + p + "\n%px = index %x, %l : " + p +
+              "\n%v = load %px : " + t +
+              "\n%r = shuffle %v, %from {width = " + std::to_string(width) + "} : " + t +
+              "\n%po = index %o, %l : " + p + "\n%s = store %po, %r\nsink %s\n",
+          {interpret::UndefinedBuffer(DType(s), {32}), interpret::RandomBuffer(DType(s), {32}, o)});
       EXPECT_THAT(source, HasSubstr("shfl.sync.idx.b32"));
     }
   }
@@ -166,7 +167,7 @@ TEST(Cooperation, AsynchronousCopies) {
                   (count > 1 ? "x" + std::to_string(count) : "") + "\n%sum = add %v, %z : f32" +
                   (count > 1 ? "x" + std::to_string(count) : "") +
                   "\n%po = index %o, %i : " + global + "\n%s = store %po, %sum\nsink %s\n",
-              {UndefinedBuffer(kF32, {32 * count}), Exact(Scalar::kF32, 32 * count, 7),
+              {interpret::UndefinedBuffer(kF32, {32 * count}), Exact(Scalar::kF32, 32 * count, 7),
                Exact(Scalar::kF32, 32 * count, 8)});
     EXPECT_THAT(source, HasSubstr("cp.async.c"));
     EXPECT_THAT(source, HasSubstr("cp.async.wait_group 1;"));
@@ -182,12 +183,12 @@ TEST(Cooperation, OtherTargetsRefuse) {
       "%s = store %p, %r\nsink %s\n}\n",
       "test.uop", diagnostics);
   ASSERT_TRUE(module) << diagnostics.ToString();
-  ASSERT_TRUE(LinearizeKernel(*module->kernels[0]).ok());
-  const auto target = FindTarget("cl-cpu");
+  ASSERT_TRUE(linearize::LinearizeKernel(*module->kernels[0]).ok());
+  const auto target = passes::FindTarget("cl-cpu");
   const auto rendered = RenderKernel(*module, *module->kernels[0], *target);
   EXPECT_EQ(std::string(rendered.status().message()),
             "opencl: kernel @E_32: cannot render shuffle : i32; cl-cpu has no instruction for it");
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::opencl

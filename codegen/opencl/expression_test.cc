@@ -9,7 +9,7 @@
 #include "ir/interpret/random_data.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 constexpr int kGroups = 16;
@@ -109,19 +109,19 @@ TEST_P(Expressions, KeepTheirValue) {
                                         b.context().MakeAttr(Op::kSpecial, {0}));
     const UOp* base = b.Mul(group, b.ConstInt(kI32, lanes));
     Grower grow(b, seed * 100 + static_cast<uint64_t>(lanes), lanes);
-    std::vector<HostBuffer> buffers;
+    std::vector<interpret::HostBuffer> buffers;
     const int64_t n = kGroups * lanes;
     auto argument = [&](Scalar s) {
       return b.DefineGlobal(static_cast<int64_t>(buffers.size()),
                             DType::Pointer(s, n, AddrSpace::kGlobal));
     };
     for (Scalar s : kInputs) {
-      RandomDataOptions o;
+      interpret::RandomDataOptions o;
       o.seed = seed * 1000 + buffers.size();
       o.special_values = true;
       o.small_integers = seed % 2;
       const UOp* p = argument(s);
-      buffers.push_back(RandomBuffer(DType(s), {n}, o));
+      buffers.push_back(interpret::RandomBuffer(DType(s), {n}, o));
       grow.Add(b.Load(b.IndexPtr(p, base), nullptr, lanes));
     }
     // Bounded values need no cast to unsigned types for their arithmetic, so they take another
@@ -133,7 +133,7 @@ TEST_P(Expressions, KeepTheirValue) {
       for (int i = 0; i < 3; ++i) {
         const UOp* value = grow.Any(DType(s, lanes));
         const UOp* p = argument(s);
-        buffers.push_back(UndefinedBuffer(DType(s), {n}));
+        buffers.push_back(interpret::UndefinedBuffer(DType(s), {n}));
         stores.push_back(b.Store(b.IndexPtr(p, base), value));
       }
     }
@@ -146,4 +146,4 @@ TEST_P(Expressions, KeepTheirValue) {
 INSTANTIATE_TEST_SUITE_P(Lanes, Expressions, testing::Values(1, 2, 4, 8, 16));
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::opencl

@@ -144,7 +144,7 @@ bool KernelWriter::Wraps(const UOp* u) {
   using Wide = __int128;
   auto range = [&](size_t i) { return bounds_.Of(u->src(i)); };
   Wide lo = 0, hi = 0;
-  auto product = [](Interval a, Interval b, Wide* lo, Wide* hi) {
+  auto product = [](analysis::Interval a, analysis::Interval b, Wide* lo, Wide* hi) {
     const Wide p[] = {Wide{a.lo} * b.lo, Wide{a.lo} * b.hi, Wide{a.hi} * b.lo, Wide{a.hi} * b.hi};
     *lo = std::min(std::min(p[0], p[1]), std::min(p[2], p[3]));
     *hi = std::max(std::max(p[0], p[1]), std::max(p[2], p[3]));
@@ -173,7 +173,7 @@ bool KernelWriter::Wraps(const UOp* u) {
       hi += range(2).hi;
       break;
     case Op::kShl: {
-      const Interval n = range(1);
+      const analysis::Interval n = range(1);
       if (range(0).lo < 0 || n.lo < 0 || n.hi > 62) return true;
       hi = Wide{range(0).hi} << n.hi;
       break;

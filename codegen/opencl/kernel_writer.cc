@@ -18,7 +18,7 @@ constexpr size_t kMaxInline = 56, kMaxStored = 80;
 }  // namespace
 
 KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const KernelCalls& calls,
-                           const Target& target)
+                           const passes::Target& target)
     : kernel_(kernel),
       calls_(calls),
       target_(target),
@@ -69,7 +69,7 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
     return Unsupported(u, "OpenCL's vectors have 2, 4, 8 or 16 lanes");
   }
-  if (ComputesIn(target_, s)) {
+  if (passes::ComputesIn(target_, s)) {
     computed_ = u->dtype;
   } else {
     // Values that are only moved from load to store are handled as bits.

@@ -82,7 +82,7 @@ class Exprs {
 class KernelWriter {
  public:
   KernelWriter(const Module& module, const Kernel& kernel, const KernelCalls& calls,
-               const Target& target);
+               const passes::Target& target);
   absl::StatusOr<RenderedKernel> Run(Prelude& prelude);
 
  private:
@@ -177,12 +177,12 @@ class KernelWriter {
 
   const Kernel& kernel_;
   const KernelCalls& calls_;
-  const Target& target_;
+  const passes::Target& target_;
   const Context& ctx_;
   Plan plan_;
   llvm::DenseSet<const UOp*> outlined_;    // called instead of inlined
   llvm::DenseSet<const UOp*> read_ahead_;  // loads that request data further ahead
-  Bounds bounds_;
+  analysis::Bounds bounds_;
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;
   llvm::DenseMap<const UOp*, std::string> memory_names_;  // of define_globals and scratch

@@ -7,14 +7,14 @@
 #include "ir/value.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 bool IsLeaf(const UOp* u, const UOp* item) {
   return u == item || u->op == Op::kConst || u->op == Op::kVar;
 }
 
-bool IsComputed(Op op) { return IsAlu(op) || op == Op::kCast || op == Op::kBitcast; }
+bool IsComputed(Op op) { return interpret::IsAlu(op) || op == Op::kCast || op == Op::kBitcast; }
 
 }  // namespace
 
@@ -67,7 +67,7 @@ int64_t SizeExpr::Evaluate(const std::function<int64_t(std::string_view)>& var,
       values.push_back(BitcastBits(s.operand_type, s.type, in[0]));
     } else {
       // No op fails: integers of a linear kernel wrap on overflow.
-      values.push_back(EvalAlu(s.op, s.operand_type, {in, s.num_operands}).value_or(0));
+      values.push_back(interpret::EvalAlu(s.op, s.operand_type, {in, s.num_operands}).value_or(0));
     }
   }
   return values.back();
@@ -83,4 +83,4 @@ std::vector<std::string> SizeExpr::Vars() const {
   return names;
 }
 
-}  // namespace tg
+}  // namespace tg::opencl

@@ -14,7 +14,7 @@
 #include "ir/dtype.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::opencl {
 
 // A parameter of the C function.
 struct KernelParam {
@@ -66,6 +66,6 @@ struct RenderedKernel {
   int64_t local[3] = {1, 1, 1};
 };
 
-}  // namespace tg
+}  // namespace tg::opencl
 
 #endif  // TG_CODEGEN_OPENCL_LAUNCH_DATA_H_

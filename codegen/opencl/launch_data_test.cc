@@ -10,7 +10,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 // A variable of an integer type, in the form that legalized kernels have.
@@ -41,7 +41,7 @@ TEST(SizeExprTest, EveryIntegerOp) {
         const int64_t q = run == 0   ? 0
                           : run == 1 ? WrapInt(s, -1)
                                      : WrapInt(s, static_cast<int64_t>(random() >> (run * 3)));
-        EXPECT_EQ(Evaluate(u, ctx, p, q), EvalAlu(op, s, std::vector{p, q}).value())
+        EXPECT_EQ(Evaluate(u, ctx, p, q), interpret::EvalAlu(op, s, std::vector{p, q}).value())
             << Mnemonic(op) << ' ' << GetScalarInfo(s).text << ' ' << p << ' ' << q;
       }
     }
@@ -90,4 +90,4 @@ TEST(SizeExprTest, WorkItems) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::opencl

@@ -9,7 +9,7 @@ namespace {
 
 // Returns the type that declares memory of this element. Without the extension, half is valid only
 // behind a pointer argument.
-Scalar Declared(const UOp* memory, const Target& target) {
+Scalar Declared(const UOp* memory, const passes::Target& target) {
   const Scalar s = memory->dtype.scalar();
   const bool argument = !ArgumentsOf(memory).empty();
   return s == Scalar::kF16 && !argument && !target.fp16 ? Scalar::kU16 : s;
@@ -21,7 +21,7 @@ Scalar Declared(const UOp* memory, const Target& target) {
 bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 4; }
 
 // PTX moves at most four elements with one instruction, so that more narrow ones move as words.
-bool MovesAsWords(Scalar shown, int lanes, const Target& target) {
+bool MovesAsWords(Scalar shown, int lanes, const passes::Target& target) {
   return target.inline_ptx && BitWidth(shown) < 32 && shown != Scalar::kBool && lanes > 4;
 }
 

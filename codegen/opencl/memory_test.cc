@@ -7,7 +7,7 @@
 #include "ir/text/parser.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 class Memory : public testing::Test {
@@ -17,8 +17,8 @@ class Memory : public testing::Test {
   }
 
   // Slots without values are outputs. The kernel in `text` is at stage expanded or linear.
-  void Check(const std::string& text, const std::vector<HostBuffer>& buffers,
-             const VarValues& vars = {}, int shuffles = 1) {
+  void Check(const std::string& text, const std::vector<interpret::HostBuffer>& buffers,
+             const interpret::VarValues& vars = {}, int shuffles = 1) {
     for (int64_t shuffle = -1; shuffle < shuffles; ++shuffle) {
       Diagnostics diagnostics;
       auto module = ParseModule(text, "test.uop", diagnostics);
@@ -26,20 +26,22 @@ class Memory : public testing::Test {
       ASSERT_EQ(CheckOnDevice(*module, buffers, vars, {}, shuffle), "") << "shuffle " << shuffle;
     }
   }
-  static HostBuffer Random(Scalar s, int64_t n, uint64_t seed = 1) {
-    RandomDataOptions o;
+  static interpret::HostBuffer Random(Scalar s, int64_t n, uint64_t seed = 1) {
+    interpret::RandomDataOptions o;
     o.seed = seed;
     o.special_values = true;
-    return RandomBuffer(DType(s), {n}, o);
+    return interpret::RandomBuffer(DType(s), {n}, o);
   }
   // Values whose short sums are exact in every order of addition.
-  static HostBuffer Exact(Scalar s, int64_t n, uint64_t seed = 1) {
-    RandomDataOptions o;
+  static interpret::HostBuffer Exact(Scalar s, int64_t n, uint64_t seed = 1) {
+    interpret::RandomDataOptions o;
     o.seed = seed;
     o.exact_sums = true;
-    return RandomBuffer(DType(s), {n}, o);
+    return interpret::RandomBuffer(DType(s), {n}, o);
   }
-  static HostBuffer Output(Scalar s, int64_t n) { return UndefinedBuffer(DType(s), {n}); }
+  static interpret::HostBuffer Output(Scalar s, int64_t n) {
+    return interpret::UndefinedBuffer(DType(s), {n});
+  }
 };
 
 TEST_F(Memory, HalfIsConvertedOnTheWay) {
@@ -325,11 +327,11 @@ TEST_F(Memory, Variables) {
 }
 
 TEST_F(Memory, Images) {
-  HostBuffer image;
+  interpret::HostBuffer image;
   image.dtype = DType::Image(Scalar::kF32, 3, 8);
   image.shape = {3, 8, 4};
   image.data = Random(Scalar::kF32, 96).data;
-  HostBuffer out = UndefinedBuffer(image.dtype, image.shape);
+  interpret::HostBuffer out = interpret::UndefinedBuffer(image.dtype, image.shape);
   // Shifts by one column to the left; reads outside the image give 0.
   Check(
       "tg 1\nmodule @m {target = \"cl-intel\"}\nkernel @E_3_8 : expanded {\n"
@@ -346,4 +348,4 @@ TEST_F(Memory, Images) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::opencl

@@ -8,7 +8,7 @@
 #include "ir/interpret/random_data.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 constexpr int kGroups = 32;
@@ -27,20 +27,20 @@ class OpKernel {
   Builder& b() { return b_; }
   int lanes() const { return lanes_; }
 
-  const UOp* Input(const HostBuffer& buffer) {
+  const UOp* Input(const interpret::HostBuffer& buffer) {
     const auto n = static_cast<int64_t>(buffer.data.size());
     const UOp* p = b_.DefineGlobal(static_cast<int64_t>(buffers_.size()),
                                    DType::Pointer(buffer.dtype.scalar(), n, AddrSpace::kGlobal));
     buffers_.push_back(buffer);
     return b_.Load(b_.IndexPtr(p, base_), nullptr, lanes_);
   }
-  void Output(const UOp* value, std::string what, Tolerance tolerance = {}) {
+  void Output(const UOp* value, std::string what, interpret::Tolerance tolerance = {}) {
     const DType t = value->dtype;
     const int64_t n = kGroups * t.lanes();
     const UOp* p = b_.DefineGlobal(static_cast<int64_t>(buffers_.size()),
                                    DType::Pointer(t.scalar(), n, AddrSpace::kGlobal));
     outputs_.push_back({static_cast<int>(buffers_.size()), std::move(what), tolerance});
-    buffers_.push_back(UndefinedBuffer(DType(t.scalar()), {n}));
+    buffers_.push_back(interpret::UndefinedBuffer(DType(t.scalar()), {n}));
     // A scalar result of vector operands has a separate address.
     const UOp* at =
         t.lanes() == lanes_ ? base_ : b_.Alu(Op::kCDiv, {base_, b_.ConstInt(kI32, lanes_)});
@@ -53,7 +53,7 @@ class OpKernel {
     ASSERT_EQ(r.error, "");
     for (const auto& [slot, what, tolerance] : outputs_) {
       const auto at = static_cast<size_t>(slot);
-      const auto d = Difference(r.expected[at], r.actual[at], tolerance);
+      const auto d = interpret::Difference(r.expected[at], r.actual[at], tolerance);
       EXPECT_FALSE(d) << what << ": " << *d << "\n" << r.source;
     }
   }
@@ -62,7 +62,7 @@ class OpKernel {
   struct Region {
     int slot;
     std::string what;
-    Tolerance tolerance;
+    interpret::Tolerance tolerance;
   };
   Context* NewKernel() {
     module_.kernels.push_back(std::make_unique<Kernel>());
@@ -75,21 +75,21 @@ class OpKernel {
   Module module_;
   Builder b_;
   const UOp* base_ = nullptr;
-  std::vector<HostBuffer> buffers_;
+  std::vector<interpret::HostBuffer> buffers_;
   std::vector<Region> outputs_;
   std::vector<const UOp*> stores_;
 };
 
-HostBuffer Random(Scalar s, int lanes, uint64_t seed) {
-  RandomDataOptions o;
+interpret::HostBuffer Random(Scalar s, int lanes, uint64_t seed) {
+  interpret::RandomDataOptions o;
   o.seed = seed;
   o.special_values = true;
   o.small_integers = seed % 2;
-  return RandomBuffer(DType(s), {kGroups * lanes}, o);
+  return interpret::RandomBuffer(DType(s), {kGroups * lanes}, o);
 }
 
-Tolerance ToleranceOf(Op op) {
-  Tolerance t;
+interpret::Tolerance ToleranceOf(Op op) {
+  interpret::Tolerance t;
   if (op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin) t.ulps = 4;
   if (op == Op::kPow) t.ulps = 16;
   return t;
@@ -119,7 +119,8 @@ TEST_P(Ops, Elementwise) {
     const UOp* x = k.Input(Random(scalar(), lanes(), 2));
     const UOp* y = k.Input(Random(scalar(), lanes(), 3));
     const UOp* z = k.Input(Random(scalar(), lanes(), 4));
-    HostBuffer divisors = Random(scalar(), lanes(), 5), amounts = Random(scalar(), lanes(), 6);
+    interpret::HostBuffer divisors = Random(scalar(), lanes(), 5),
+                          amounts = Random(scalar(), lanes(), 6);
     for (int64_t& v : divisors.data) v = v == 0 || v == -1 ? 3 : v;
     for (int64_t& v : amounts.data) v = (v & 0xffff) % std::max(BitWidth(scalar()), 1);
     const UOp* divisor = k.Input(divisors);
@@ -216,4 +217,4 @@ INSTANTIATE_TEST_SUITE_P(Types, Ops,
                          NameOf);
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::opencl

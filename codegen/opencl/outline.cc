@@ -96,7 +96,7 @@ class Loops {
 
 }  // namespace
 
-llvm::DenseSet<const UOp*> FindOutlined(const Kernel& kernel, const Target& target) {
+llvm::DenseSet<const UOp*> FindOutlined(const Kernel& kernel, const passes::Target& target) {
   if (target.inlined_instructions == 0) return {};
   std::map<Function, std::vector<const UOp*>> copies;
   Loops::ForEachOutside(kernel.body.linear, [&](const UOp* u) {

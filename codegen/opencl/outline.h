@@ -13,7 +13,7 @@ namespace tg::opencl {
 // Returns the nodes of a linear kernel whose function should be called. Copies of one function are
 // outlined together if they exceed Target::inlined_instructions. Copies in loops that carry
 // accumulators are never outlined: a call spills every vector register.
-llvm::DenseSet<const UOp*> FindOutlined(const Kernel& kernel, const Target& target);
+llvm::DenseSet<const UOp*> FindOutlined(const Kernel& kernel, const passes::Target& target);
 
 }  // namespace tg::opencl
 

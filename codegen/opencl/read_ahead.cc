@@ -82,7 +82,7 @@ struct Access {
 
 }  // namespace
 
-llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const Target& target) {
+llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Target& target) {
   llvm::DenseSet<const UOp*> result;
   if (target.HidesWaits()) return result;
   AffineForms forms;

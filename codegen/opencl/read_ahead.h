@@ -18,7 +18,7 @@ inline constexpr int64_t kReadAheadBytes = 4096;
 // loop. Processors recognise one ascending sequence of addresses, or several that advance by whole
 // lines; in these loops they would fetch the next line late. The result has one load for each row
 // and cache line. It is empty on a GPU.
-llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const Target& target);
+llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Target& target);
 
 }  // namespace tg::opencl
 

@@ -3,11 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/kernel_writer.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 absl::StatusOr<RenderedKernel> Render(const Module& module, const Kernel& kernel,
-                                      const KernelCalls& calls, const Target& target,
+                                      const KernelCalls& calls, const passes::Target& target,
                                       opencl::Prelude& prelude) {
   if (kernel.stage != Stage::kLinear || kernel.body.linear.empty()) {
     return absl::FailedPreconditionError(
@@ -20,14 +20,15 @@ absl::StatusOr<RenderedKernel> Render(const Module& module, const Kernel& kernel
 }  // namespace
 
 absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
-                                            const Target& target) {
+                                            const passes::Target& target) {
   opencl::Prelude prelude;
   return Render(module, kernel, KernelCalls(module), target, prelude);
 }
 
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
-                                            const Target& target, ThreadPool* workers) {
+                                            const passes::Target& target,
+                                            passes::ThreadPool* workers) {
   const KernelCalls calls(module);
   std::vector<opencl::Prelude> preludes(kernels.size());
   std::vector<absl::StatusOr<RenderedKernel>> rendered(kernels.size());
@@ -58,11 +59,11 @@ absl::StatusOr<RenderedModule> RenderModule(const Module& module,
   return all;
 }
 
-absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
-                                            ThreadPool* workers) {
+absl::StatusOr<RenderedModule> RenderModule(const Module& module, const passes::Target& target,
+                                            passes::ThreadPool* workers) {
   std::vector<const Kernel*> kernels;
   for (const auto& k : module.kernels) kernels.push_back(k.get());
   return RenderModule(module, kernels, target, workers);
 }
 
-}  // namespace tg
+}  // namespace tg::opencl

@@ -25,11 +25,11 @@
 #include "passes/target.h"
 #include "passes/thread_pool.h"
 
-namespace tg {
+namespace tg::opencl {
 
 // Fails for a kernel at another stage, and for an op or type that the target does not have.
 absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
-                                            const Target& target);
+                                            const passes::Target& target);
 
 struct RenderedModule {
   std::string source;                   // all functions, to be built as one program
@@ -37,12 +37,13 @@ struct RenderedModule {
 };
 // Renders the given kernels, or all kernels of the module. A thread pool renders several in
 // parallel; the text does not depend on it.
-absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
-                                            ThreadPool* workers = nullptr);
+absl::StatusOr<RenderedModule> RenderModule(const Module& module, const passes::Target& target,
+                                            passes::ThreadPool* workers = nullptr);
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
-                                            const Target& target, ThreadPool* workers = nullptr);
+                                            const passes::Target& target,
+                                            passes::ThreadPool* workers = nullptr);
 
-}  // namespace tg
+}  // namespace tg::opencl
 
 #endif  // TG_CODEGEN_OPENCL_RENDERER_H_

@@ -6,7 +6,7 @@
 #include "ir/interpret/random_data.h"
 #include "ir/text/parser.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 // Work-item g moves column g of x to column g of y, from the bottom up. Columns from 5 on are
@@ -52,10 +52,11 @@ TEST(Strided, Columns) {
       const auto module = ParseModule(Columns(type, lanes), "test.uop", diagnostics);
       ASSERT_TRUE(module) << diagnostics.ToString();
       const DType t(*ScalarFromName(type));
-      RandomDataOptions options;
+      interpret::RandomDataOptions options;
       options.seed = static_cast<uint64_t>(lanes);
-      const std::vector<HostBuffer> buffers = {UndefinedBuffer(t, {8 * lanes}),
-                                               RandomBuffer(t, {8 * lanes}, options)};
+      const std::vector<interpret::HostBuffer> buffers = {
+          interpret::UndefinedBuffer(t, {8 * lanes}),
+          interpret::RandomBuffer(t, {8 * lanes}, options)};
       EXPECT_EQ(CheckOnDevice(*module, buffers, {}, {}, -1), "") << type << " x " << lanes;
     }
   }
@@ -95,7 +96,9 @@ TEST(Strided, CopiesTransposed) {
       const DType t(*ScalarFromName(type));
       const int64_t n = int64_t{rows} * (columns + 3);
       EXPECT_EQ(
-          CheckOnDevice(*module, {UndefinedBuffer(t, {n}), RandomBuffer(t, {n}, {})}, {}, {}, -1),
+          CheckOnDevice(*module,
+                        {interpret::UndefinedBuffer(t, {n}), interpret::RandomBuffer(t, {n}, {})},
+                        {}, {}, -1),
           "")
           << type << ", " << rows << " x " << columns;
     }
@@ -103,4 +106,4 @@ TEST(Strided, CopiesTransposed) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::opencl

@@ -89,8 +89,8 @@ std::vector<float> Numbers(int64_t count, int64_t step) {
 absl::Status Run(std::string_view device) {
   // A graph, and two passes on it: tg's first one, which makes kernels, and this project's.
   std::unique_ptr<tg::Module> module = BuildDenseLayer();
-  tg::PassManager passes(tg::MakePipeline(
-      std::to_array<const tg::Pass*>({&tg::kKernelizePass, &embed::kSelectToMaxPass})));
+  tg::passes::PassManager passes(tg::passes::MakePipeline(std::to_array<const tg::passes::Pass*>(
+      {&tg::kernelize::kKernelizePass, &embed::kSelectToMaxPass})));
   if (absl::Status s = passes.Run(*module); !s.ok()) return s;
   std::printf("%s\n", tg::PrintModule(*module).c_str());
   for (const auto& [name, count] : passes.report().statistics) {

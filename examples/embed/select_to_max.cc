@@ -11,7 +11,7 @@
 namespace embed {
 namespace {
 
-using namespace tg::pattern;  // NOLINT: rules should read like algebra
+using namespace tg::rewrite::pattern;  // NOLINT: rules should read like algebra
 
 // `max x, y` is y where x < y or y is NaN, and x elsewhere (docs/ops.md). So the first rule gives
 // the same bits; `where 0 < x, x, 0` does not match it, because it gives 0 for a NaN.
@@ -21,21 +21,22 @@ constexpr auto kRules = rules(
     rule(F, Where(x < y, y, x),  Max(x, y),  kNoNan));
 // clang-format on
 
-constexpr tg::PassOption kOptions[] = {
-    {"explain", tg::PassOption::Kind::kFlag, "false", "say how often each rule was applied"},
+constexpr tg::passes::PassOption kOptions[] = {
+    {"explain", tg::passes::PassOption::Kind::kFlag, "false",
+     "say how often each rule was applied"},
 };
 
-absl::Status RunOn(tg::Body& body, const tg::Module& module, tg::PassContext& context) {
-  static const tg::RuleSet kRuleSet({&tg::RuleTable<kRules>::kList});
-  const absl::StatusOr<tg::RewriteResult> result =
-      tg::Rewrite(body, kRuleSet, {.module = &module, .flags = module.flags});
+absl::Status RunOn(tg::Body& body, const tg::Module& module, tg::passes::PassContext& context) {
+  static const tg::rewrite::RuleSet kRuleSet({&tg::rewrite::RuleTable<kRules>::kList});
+  const absl::StatusOr<tg::rewrite::RewriteResult> result =
+      tg::rewrite::Rewrite(body, kRuleSet, {.module = &module, .flags = module.flags});
   if (!result.ok()) return result.status();
   context.statistics["select-to-max.selects"] += static_cast<int64_t>(result->applications);
   if (context.Flag("explain")) context.remarks += result->report;
   return absl::OkStatus();
 }
 
-absl::Status Run(tg::Module& module, tg::PassContext& context) {
+absl::Status Run(tg::Module& module, tg::passes::PassContext& context) {
   for (const auto& graph : module.graphs) {
     if (absl::Status s = RunOn(graph->body, module, context); !s.ok()) return s;
   }
@@ -49,7 +50,7 @@ absl::Status Run(tg::Module& module, tg::PassContext& context) {
 
 }  // namespace
 
-constinit const tg::Pass kSelectToMaxPass = {
+constinit const tg::passes::Pass kSelectToMaxPass = {
     "select-to-max", "turns compare and select of floats into max", kOptions, &Run};
 
 }  // namespace embed

@@ -9,7 +9,7 @@ namespace embed {
 // Turns a comparison and a select of floats into a maximum, in graphs and in kernels of every stage
 // but linear: `where x < 0, 0, x` becomes `max x, 0`, and if the module allows no-nan,
 // `where x < y, y, x` becomes `max x, y`. tg itself does this for integers only.
-extern const tg::Pass kSelectToMaxPass;
+extern const tg::passes::Pass kSelectToMaxPass;
 
 }  // namespace embed
 

@@ -70,7 +70,7 @@ class GraphBuilderTest : public testing::Test {
     decl.role = Role::kInput;
     for (const int64_t d : a.shape) decl.shape.push_back({.size = d});
     const Value v = g_->Declare("x", decl);
-    inputs_[module_.buffers.back().name] = BufferOf(type, a.shape, a.data);
+    inputs_[module_.buffers.back().name] = interpret::BufferOf(type, a.shape, a.data);
     return v;
   }
 
@@ -83,7 +83,7 @@ class GraphBuilderTest : public testing::Test {
     for (const int64_t d : a.shape) decl.shape.push_back({.size = d});
     decl.shape[0] = {.var = name};
     const Value v = g_->Declare("x", decl);
-    inputs_[module_.buffers.back().name] = BufferOf(a.type, a.shape, a.data);
+    inputs_[module_.buffers.back().name] = interpret::BufferOf(a.type, a.shape, a.data);
     vars_[name] = a.shape[0];
     return v;
   }
@@ -111,8 +111,8 @@ class GraphBuilderTest : public testing::Test {
     Diagnostics diagnostics;
     VerifyModule(module_, diagnostics);
     EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.ToString();
-    InterpretOptions options;
-    const auto result = InterpretGraph(module_, graph_, inputs_, vars_, options);
+    interpret::InterpretOptions options;
+    const auto result = interpret::InterpretGraph(module_, graph_, inputs_, vars_, options);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     std::vector<Array> arrays;
     for (size_t i = 0; result.ok() && i < values.size(); ++i) {
@@ -136,8 +136,8 @@ class GraphBuilderTest : public testing::Test {
   Module module_;
   Graph& graph_;
   std::unique_ptr<GraphBuilder> g_;
-  HostBuffers inputs_;
-  VarValues vars_;
+  interpret::HostBuffers inputs_;
+  interpret::VarValues vars_;
 };
 
 }  // namespace tg::frontend

@@ -169,10 +169,10 @@ KnownElement KnownValues::Alu(const UOp* u, std::vector<KnownElement>& srcs) {
     if (u->op == Op::kBitcast) {
       return Constant(BitcastBits(u->src(0)->dtype.scalar(), type, srcs[0].bits));
     }
-    if (!IsAlu(u->op)) return {};
+    if (!interpret::IsAlu(u->op)) return {};
     std::vector<int64_t> bits;
     for (const KnownElement& e : srcs) bits.push_back(e.bits);
-    const auto value = EvalAlu(u->op, type, bits);
+    const auto value = interpret::EvalAlu(u->op, type, bits);
     return value ? Constant(*value) : KnownElement{};
   }
   if (type != Scalar::kIndex && !IsInt(type)) return {};
@@ -276,7 +276,7 @@ std::unique_ptr<KnownValues::Elements> KnownValues::Reduce(const UOp* u) {
   size_t n = 1;
   for (const int64_t d : out) n *= static_cast<size_t>(d);
   const Scalar type = u->dtype.scalar();
-  auto result = std::make_unique<Elements>(n, Constant(ReduceIdentity(op, type)));
+  auto result = std::make_unique<Elements>(n, Constant(interpret::ReduceIdentity(op, type)));
   std::vector<int64_t> at(in.size(), 0);
   size_t i = 0;
   do {
@@ -288,7 +288,7 @@ std::unique_ptr<KnownValues::Elements> KnownValues::Reduce(const UOp* u) {
     const KnownElement& next = (*from)[i++];
     if (sum.kind == Kind::kConstant && next.kind == Kind::kConstant) {
       const int64_t both[] = {sum.bits, next.bits};
-      const auto value = EvalAlu(op, type, both);
+      const auto value = interpret::EvalAlu(op, type, both);
       sum = value ? Constant(*value) : KnownElement{};
     } else if (sum.kind == Kind::kUnknown || next.kind == Kind::kUnknown ||
                (op != Op::kAdd && op != Op::kMul)) {

@@ -101,7 +101,7 @@ Value GraphBuilder::Cumulative(Op op, Value x, int64_t axis, bool exclusive, boo
   const auto at = Axis(axis, Rank(x));
   if (!at) return nullptr;
   const Dim n = Extent(x, *at);
-  const Value identity = ir_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  const Value identity = ir_.ConstBits(x->dtype, interpret::ReduceIdentity(op, x->dtype.scalar()));
   // Long axes are cut into blocks: first within each, then from block to block.
   constexpr int64_t kBlock = 32;
   if (!n.is_symbolic() && n.value() > 2 * kBlock) {
@@ -160,7 +160,7 @@ std::pair<Value, Value> GraphBuilder::SelectFirst(Value x, size_t axis, bool des
   const Value moved = SwapAxes(x, static_cast<int64_t>(axis), -1);
   const Dim n = Extent(x, axis);
   const Value number = Arange(Scalar::kI32, n), none = DimValue(Scalar::kI32, n);
-  const Value identity = ir_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  const Value identity = ir_.ConstBits(x->dtype, interpret::ReduceIdentity(op, x->dtype.scalar()));
   Value taken = nullptr;
   std::vector<Value> values, numbers;
   for (int64_t k = 0; k < count; ++k) {

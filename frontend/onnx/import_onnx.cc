@@ -10,7 +10,7 @@
 #include "frontend/onnx/proto.h"
 #include "frontend/onnx/signature.h"
 
-namespace tg {
+namespace tg::onnx {
 namespace {
 
 using onnx::Dimension;
@@ -242,4 +242,4 @@ absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const
   return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
 }
 
-}  // namespace tg
+}  // namespace tg::onnx

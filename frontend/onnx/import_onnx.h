@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::onnx {
 
 struct OnnxImportOptions {
   // Open dimensions, by name (dim_param, or "input.axis" for a dimension without a name). `sizes`
@@ -46,6 +46,6 @@ std::string OnnxSymbol(std::string_view name);
 absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,
                                                    const OnnxImportOptions& options);
 
-}  // namespace tg
+}  // namespace tg::onnx
 
 #endif  // TG_FRONTEND_ONNX_IMPORT_ONNX_H_

@@ -14,7 +14,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto module = tg::ImportOnnx(bytes, "fuzz.onnx", {});
+  const auto module = tg::onnx::ImportOnnx(bytes, "fuzz.onnx", {});
   if (!module.ok()) {
     TG_CHECK(!module.status().message().empty());
     return 0;

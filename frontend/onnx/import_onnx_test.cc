@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "ir/text/printer.h"
 
-namespace tg {
+namespace tg::onnx {
 namespace {
 
 std::string Varint(uint64_t n) {
@@ -179,4 +179,4 @@ TEST(ImportOnnx, RefusesDeepTypes) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::onnx

@@ -166,7 +166,7 @@ absl::StatusOr<Ints> Decode(const TensorProto& t) {
     bits.reserve(n);
     for (size_t i = 0; i < n; ++i) {
       if (row.as_is) {
-        bits.push_back(LoadBits(*row.scalar, t.raw.data(), i));
+        bits.push_back(interpret::LoadBits(*row.scalar, t.raw.data(), i));
       } else {
         const auto byte = static_cast<unsigned char>(t.raw[i / per_byte]);
         bits.push_back(FromCode(t.type, byte >> (row.bits % 8 * static_cast<int>(i % per_byte))));

@@ -6,7 +6,7 @@
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
 
-namespace tg {
+namespace tg::onnx {
 
 std::string OnnxDimensionName(std::string_view param, std::string_view input, size_t axis) {
   // Some exporters write "?" for every dimension that they know nothing of.
@@ -61,4 +61,4 @@ absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes) {
   return signature;
 }
 
-}  // namespace tg
+}  // namespace tg::onnx

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
 
-namespace tg {
+namespace tg::onnx {
 
 struct OnnxDimension {
   std::optional<int64_t> size;  // none: the file leaves it open
@@ -41,6 +41,6 @@ absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes);
 // The name by which options call dimension `axis` of an input (ImportOnnx).
 std::string OnnxDimensionName(std::string_view param, std::string_view input, size_t axis);
 
-}  // namespace tg
+}  // namespace tg::onnx
 
 #endif  // TG_FRONTEND_ONNX_SIGNATURE_H_

@@ -9,7 +9,7 @@
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"
 
-namespace tg {
+namespace tg::tinygrad {
 
 // The printed module, or the errors.
 inline std::string Import(const std::string& text) {
@@ -26,6 +26,6 @@ inline std::string Op(const std::string& op, const std::string& type, const std:
   return "UOp(Ops." + op + ", dtypes." + type + ", arg=" + arg + ", src=(" + srcs + ",))";
 }
 
-}  // namespace tg
+}  // namespace tg::tinygrad
 
 #endif  // TG_FRONTEND_TINYGRAD_IMPORT_TESTING_H_

@@ -13,7 +13,7 @@
 #include "frontend/tinygrad/schedule_import.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::tinygrad {
 namespace {
 
 // "graphs/resnet18.repr" gives "resnet18".
@@ -124,4 +124,4 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   return module;
 }
 
-}  // namespace tg
+}  // namespace tg::tinygrad

@@ -8,7 +8,7 @@
 #include "ir/module.h"
 #include "ir/text/diagnostic.h"
 
-namespace tg {
+namespace tg::tinygrad {
 
 // Whether the text looks like a printed UOp and not like a module: the first line that is neither
 // blank nor a comment begins with UOp(, possibly in a list or after a name.
@@ -21,6 +21,6 @@ bool IsTinygradText(std::string_view text);
 std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view file_name,
                                        Diagnostics& diags);
 
-}  // namespace tg
+}  // namespace tg::tinygrad
 
 #endif  // TG_FRONTEND_TINYGRAD_IMPORT_TINYGRAD_H_

@@ -16,7 +16,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   tg::Diagnostics diags;
-  const auto module = tg::ImportTinygrad(text, "fuzz.repr", diags);
+  const auto module = tg::tinygrad::ImportTinygrad(text, "fuzz.repr", diags);
   TG_CHECK((module == nullptr) == diags.has_errors());
   (void)diags.ToString();
   if (!module) {

@@ -4,7 +4,7 @@
 #include "frontend/tinygrad/import_testing.h"
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::tinygrad {
 namespace {
 
 std::string Device() { return "UOp(Ops.DEVICE, dtypes.void, arg='GPU', src=())"; }
@@ -350,4 +350,4 @@ TEST(ImportTest, RecognisesTheFormat) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tinygrad

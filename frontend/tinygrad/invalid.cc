@@ -79,7 +79,7 @@ const UOp* Translator::Defined(const Node& n, const UOp* predicate, const UOp* x
 
 const UOp* Translator::DefinedForReduce(const Node& n, Op op, const UOp* x) {
   if (!x || !PredicateOf(n.src(0))) return x;
-  const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  const UOp* identity = b_.ConstBits(x->dtype, interpret::ReduceIdentity(op, x->dtype.scalar()));
   return Defined(n, PredicateOf(n.src(0)), x, identity);
 }
 

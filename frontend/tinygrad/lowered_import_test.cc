@@ -4,7 +4,7 @@
 #include "frontend/tinygrad/import_testing.h"
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::tinygrad {
 namespace {
 
 // SINK(STORE(INDEX(data0, i), value)) of a lowered kernel in the notation of v0.10.3. `i` is gidx0
@@ -332,4 +332,4 @@ TEST(LoweredImportTest, ErrorsOfNewerKernels) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tinygrad

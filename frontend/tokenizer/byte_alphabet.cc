@@ -4,7 +4,7 @@
 
 #include "frontend/tokenizer/utf8.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 constexpr uint32_t kFirstMoved = 0x100;
@@ -51,4 +51,4 @@ std::optional<std::string> UnspellBytes(std::string_view token) {
   return bytes;
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

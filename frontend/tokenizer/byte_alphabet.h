@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace tg {
+namespace tg::tokenizer {
 
 // The character of a byte, as UTF-8.
 std::string_view SpellByte(uint8_t byte);
@@ -17,6 +17,6 @@ std::string_view SpellByte(uint8_t byte);
 // The bytes that a token's characters spell, or nothing if one of them spells no byte.
 std::optional<std::string> UnspellBytes(std::string_view token);
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_BYTE_ALPHABET_H_

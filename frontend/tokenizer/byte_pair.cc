@@ -17,7 +17,7 @@
 #include "frontend/tokenizer/pre_tokenizer.h"
 #include "frontend/tokenizer/text_encoder.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 // Symbols have numbers: first the tokens, then the strings that merges name and the vocabulary
@@ -131,4 +131,4 @@ absl::StatusOr<std::unique_ptr<TextEncoder>> MakeBytePairEncoder(const Vocabular
   return encoder;
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -5,7 +5,7 @@
 #include "frontend/tokenizer/jinja/program.h"
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 using jinja::Dict;
@@ -61,4 +61,4 @@ absl::StatusOr<std::string> ChatTemplate::Render(std::span<const ChatMessage> me
   return program_->Render(variables, options.now.value_or(std::time(nullptr)));
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -11,11 +11,11 @@
 
 #include "absl/status/statusor.h"
 
-namespace tg {
-
-namespace jinja {
+namespace tg::jinja {
 class Program;
-}
+}  // namespace tg::jinja
+
+namespace tg::tokenizer {
 
 struct ChatMessage {
   std::string role;  // "system", "user" or "assistant"; the template decides what it takes
@@ -52,6 +52,6 @@ class ChatTemplate {
   std::shared_ptr<const jinja::Program> program_;
 };
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_CHAT_TEMPLATE_H_

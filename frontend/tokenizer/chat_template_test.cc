@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(ChatTemplate, Errors) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -7,7 +7,7 @@
 
 #include "frontend/tokenizer/vocabulary.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 constexpr std::string_view kEnds[] = {
@@ -75,4 +75,4 @@ void Vocabulary::FindEndOfGeneration() {
   end_of_generation_.assign(ends.begin(), ends.end());
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -9,7 +9,7 @@
 #include <queue>
 #include <vector>
 
-namespace tg {
+namespace tg::tokenizer {
 
 // A list in a vector. A symbol that was joined to its left neighbour has size 0 and is in no list.
 struct Symbol {
@@ -73,6 +73,6 @@ void MergeSymbols(std::vector<Symbol>& symbols, const Join& join) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_MERGE_SYMBOLS_H_

@@ -11,7 +11,7 @@
 #include "frontend/tokenizer/utf8.h"
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 // Unicode's White_Space, to be written inside of brackets. PCRE's \s has U+180E as well.
@@ -169,4 +169,4 @@ std::vector<std::string_view> PreTokenizer::Split(std::string_view text) const {
   return words;
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

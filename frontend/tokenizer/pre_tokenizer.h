@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tg {
+namespace tg::tokenizer {
 
 // A row of the table of pre-tokenizers.
 struct PreTokenizerRow {
@@ -44,6 +44,6 @@ class PreTokenizer {
   std::vector<std::unique_ptr<const Pattern>> patterns_;
 };
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_PRE_TOKENIZER_H_

@@ -5,7 +5,7 @@
 
 #include "frontend/tokenizer/pre_tokenizer.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 #define TG_CONTRACTION R"('[sStTmMdD]|'[rR][eE]|'[vV][eE]|'[lL][lL])"
@@ -148,4 +148,4 @@ const PreTokenizerRow& PreTokenizerFor(std::string_view architecture) {
   return *FindPreTokenizer(name);
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -102,4 +102,4 @@ TEST(PreTokenizer, FilesWithoutThatKey) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -10,7 +10,7 @@
 #include "frontend/tokenizer/text_encoder.h"
 #include "frontend/tokenizer/utf8.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 class SentencePieceEncoder : public TextEncoder {
@@ -72,4 +72,4 @@ std::unique_ptr<TextEncoder> MakeSentencePieceEncoder(const Vocabulary& vocabula
   return std::make_unique<SentencePieceEncoder>(vocabulary);
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tg {
+namespace tg::tokenizer {
 
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
@@ -21,6 +21,6 @@ inline std::string ReplaceAll(std::string_view text, std::string_view from, std:
 inline std::string MarkSpaces(std::string_view text) { return ReplaceAll(text, " ", kSpaceMark); }
 inline std::string UnmarkSpaces(std::string_view text) { return ReplaceAll(text, kSpaceMark, " "); }
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_SPACE_MARK_H_

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 uint64_t EdgeKey(uint32_t node, char byte) {
@@ -97,4 +97,4 @@ std::vector<Fragment> SpecialTokens::Split(std::string_view text, bool parse_spe
   return fragments;
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

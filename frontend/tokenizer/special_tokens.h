@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "frontend/tokenizer/vocabulary.h"
 
-namespace tg {
+namespace tg::tokenizer {
 
 // A part of a text: a token, or text that belongs to none.
 struct Fragment {
@@ -40,6 +40,6 @@ class SpecialTokens {
   bool strips_spaces_ = false;
 };
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_SPECIAL_TOKENS_H_

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "frontend/tokenizer/vocabulary.h"
 
-namespace tg {
+namespace tg::tokenizer {
 
 class TextEncoder {
  public:
@@ -31,6 +31,6 @@ absl::StatusOr<std::unique_ptr<TextEncoder>> MakeBytePairEncoder(const Vocabular
 std::unique_ptr<TextEncoder> MakeSentencePieceEncoder(const Vocabulary& vocabulary);
 std::unique_ptr<TextEncoder> MakeWordPieceEncoder(const Vocabulary& vocabulary);
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_TEXT_ENCODER_H_

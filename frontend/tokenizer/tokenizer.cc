@@ -7,7 +7,7 @@
 #include "frontend/tokenizer/vocabulary.h"
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 absl::StatusOr<std::unique_ptr<TextEncoder>> MakeEncoder(const Vocabulary& vocabulary) {
@@ -151,4 +151,4 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(TokenizerData data) {
   return tokenizer;
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

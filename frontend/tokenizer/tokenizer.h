@@ -20,7 +20,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace tg {
+namespace tg::tokenizer {
 
 using TokenId = int32_t;
 
@@ -130,6 +130,6 @@ class Tokenizer {
 // merge of unknown tokens.
 absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(TokenizerData data);
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_TOKENIZER_H_

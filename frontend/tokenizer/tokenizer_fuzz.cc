@@ -11,7 +11,7 @@
 #include "frontend/tokenizer/tokenizer.h"
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 constexpr std::string_view kBytePair =
@@ -55,27 +55,27 @@ void EncodeAndDecode(const Tokenizer& tokenizer, std::string_view text, bool com
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto& tokenizers = *new auto(tg::MakeTokenizers());
+  static const auto& tokenizers = *new auto(tg::tokenizer::MakeTokenizers());
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const size_t choice = data[0];
   if (choice < tokenizers.size()) {
     // The mark of a space decodes to a space; WordPiece loses more.
     const bool comes_back = choice > 1 || (choice == 0 && text.find("\xE2\x96\x81") == text.npos);
-    tg::EncodeAndDecode(*tokenizers[choice], text, comes_back);
+    tg::tokenizer::EncodeAndDecode(*tokenizers[choice], text, comes_back);
     return 0;
   }
-  auto vocabulary = tg::ParseVocabularyText(text);
+  auto vocabulary = tg::tokenizer::ParseVocabularyText(text);
   if (!vocabulary.ok()) return 0;
-  const auto tokenizer = tg::MakeTokenizer(*std::move(vocabulary));
+  const auto tokenizer = tg::tokenizer::MakeTokenizer(*std::move(vocabulary));
   if (!tokenizer.ok()) {
     TG_CHECK(!tokenizer.status().message().empty());
     return 0;
   }
-  tg::EncodeAndDecode(**tokenizer, "Hello <s> \xFF wörld\n", false);
-  tg::EncodeAndDecode(**tokenizer, text.substr(0, 200), false);
+  tg::tokenizer::EncodeAndDecode(**tokenizer, "Hello <s> \xFF wörld\n", false);
+  tg::tokenizer::EncodeAndDecode(**tokenizer, text.substr(0, 200), false);
   return 0;
 }

@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -270,4 +270,4 @@ TEST(TokenizerErrors, BytesWithoutATokenAreLeftOutOrUnknown) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tokenizer

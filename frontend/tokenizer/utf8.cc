@@ -1,6 +1,6 @@
 #include "frontend/tokenizer/utf8.h"
 
-namespace tg {
+namespace tg::tokenizer {
 
 Utf8Character FirstCharacter(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -47,4 +47,4 @@ void AppendUtf8(uint32_t code, std::string& out) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

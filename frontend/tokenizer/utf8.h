@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tg {
+namespace tg::tokenizer {
 
 inline constexpr uint32_t kReplacementCharacter = 0xFFFD;
 
@@ -26,6 +26,6 @@ bool IsUtf8(std::string_view text);
 // `code`: at most U+10FFFF.
 void AppendUtf8(uint32_t code, std::string& out);
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_UTF8_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 using absl::InvalidArgumentError;
@@ -177,4 +177,4 @@ bool Vocabulary::IsEndOfGeneration(TokenId token) const {
   return std::binary_search(end_of_generation_.begin(), end_of_generation_.end(), token);
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

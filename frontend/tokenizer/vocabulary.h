@@ -14,7 +14,7 @@
 #include "frontend/tokenizer/pre_tokenizer.h"
 #include "frontend/tokenizer/tokenizer.h"
 
-namespace tg {
+namespace tg::tokenizer {
 
 enum class VocabularyKind { kBytePair, kSentencePiece, kWordPiece };
 
@@ -71,6 +71,6 @@ class Vocabulary {
   std::vector<TokenId> end_of_generation_;
 };
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_VOCABULARY_H_

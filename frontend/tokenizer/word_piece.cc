@@ -15,7 +15,7 @@
 #include "frontend/tokenizer/text_encoder.h"
 #include "frontend/tokenizer/utf8.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 bool IsSpace(uint32_t code) {
@@ -135,4 +135,4 @@ std::unique_ptr<TextEncoder> MakeWordPieceEncoder(const Vocabulary& vocabulary) 
   return std::make_unique<WordPieceEncoder>(vocabulary);
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -4,7 +4,7 @@
 
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 
 double OfAllowed(Scalar s, int64_t expected, int64_t actual, double allowed) {
   if (expected == actual) return 0;
@@ -37,4 +37,4 @@ bool AllowAnyValueFor(ModuleFlags flags, double v) {
   return std::isinf(v) && flags.has(ModuleFlag::kFastMath);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

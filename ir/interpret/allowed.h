@@ -8,7 +8,7 @@
 #include "ir/dtype.h"
 #include "ir/module_flags.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // The difference between `actual` and `expected` (bits of type `s`) divided by `allowed`. The
 // difference is allowed if the result is at most 1, and always if `allowed` is infinite. 0 and -0
@@ -21,6 +21,6 @@ double OfAllowed(Scalar s, int64_t expected, int64_t actual, double allowed);
 // (error_bound.h), that is known, and fewer values are allowed.
 bool AllowAnyValueFor(ModuleFlags flags, double v);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_ALLOWED_H_

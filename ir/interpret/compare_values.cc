@@ -7,7 +7,7 @@
 #include "ir/interpret/allowed.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 std::string Hex(int64_t bits) {
@@ -111,4 +111,4 @@ std::optional<std::string> Difference(const HostBuffers& expected, const HostBuf
   return std::nullopt;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

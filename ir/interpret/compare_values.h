@@ -9,7 +9,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/module_flags.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // The tolerance of a comparison of floats: the sum of these terms. If all of them are 0, bits must
 // be equal, except that all NaNs are equal to each other.
@@ -37,6 +37,6 @@ std::optional<std::string> Difference(const HostBuffers& expected, const HostBuf
 // The distance to the next number of greater magnitude, for a finite float of type `s`.
 double UlpOf(Scalar s, double v);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_COMPARE_VALUES_H_

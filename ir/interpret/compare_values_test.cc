@@ -8,7 +8,7 @@
 #include "ir/interpret/random_data.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -108,4 +108,4 @@ TEST(HostBuffer, BytesThereAndBack) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // The elements with these numbers, where -1 means a 0 that a pad adds. Recurses at most
@@ -122,4 +122,4 @@ absl::StatusOr<Tensor> Hold(const Tensor& t) {
   return held;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -12,7 +12,7 @@
 #include "ir/interpret/options.h"
 #include "ir/interpret/tensor_ops.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // The number of elements in a piece, at most InterpretOptions::max_held.
 int64_t PieceElements(const InterpretOptions& options);
@@ -42,6 +42,6 @@ absl::StatusOr<Tensor> Piece(const Tensor& t, int64_t first, int64_t n);
 // The same value in memory.
 absl::StatusOr<Tensor> Hold(const Tensor& t);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_DEFERRED_H_

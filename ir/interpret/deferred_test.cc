@@ -11,7 +11,7 @@
 #include "ir/interpret/test_util.h"
 #include "ir/testing/random_graph.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 TEST(Deferred, RandomGraphsHaveTheSameValuesAndBounds) {
@@ -91,4 +91,4 @@ TEST(MemoryBound, MoreIsAnErrorThatNamesTheValue) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

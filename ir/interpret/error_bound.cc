@@ -8,7 +8,7 @@
 #include "ir/interpret/flag_error.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -248,4 +248,4 @@ ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlag
   return NullIfZero(std::move(bounds_));
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

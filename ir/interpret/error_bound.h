@@ -16,7 +16,7 @@
 #include "ir/interpret/tensor_ops.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::interpret {
 
 using ErrorBounds = std::shared_ptr<const std::vector<double>>;
 
@@ -46,6 +46,6 @@ class ReduceErrors {
   std::vector<double> least_, greatest_;
 };
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_ERROR_BOUND_H_

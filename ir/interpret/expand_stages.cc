@@ -9,7 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // The memory of one stage, and the offset in it for the current lanes and work-item.
@@ -106,4 +106,4 @@ void ExpandStages(Body& body) {
   body.root = Expansion(body, order).Run(order);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 bool HasStages(const Body& body);
 
@@ -13,6 +13,6 @@ bool HasStages(const Body& body);
 // it fills its part of local memory. There is one buffer, and nothing is filled ahead.
 void ExpandStages(Body& body);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_EXPAND_STAGES_H_

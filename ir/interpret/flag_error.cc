@@ -10,7 +10,7 @@
 #include "ir/value.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -154,4 +154,4 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
   return e;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

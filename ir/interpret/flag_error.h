@@ -10,7 +10,7 @@
 #include "ir/module_flags.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::interpret {
 
 class FlagError {
  public:
@@ -41,6 +41,6 @@ class FlagError {
   bool sum_ = false;
 };
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_FLAG_ERROR_H_

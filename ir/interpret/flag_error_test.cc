@@ -9,7 +9,7 @@
 #include "ir/interpret/test_util.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 constexpr double kInfinity = INFINITY;
@@ -206,4 +206,4 @@ TEST(Allowed, AsAMultiple) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

@@ -8,7 +8,7 @@
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/memory_bound.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // All results of one loop come from one run of it.
 absl::Status GraphRun::Loop(const UOp* u, GraphValue& v) {
@@ -273,4 +273,4 @@ absl::StatusOr<GraphResult> InterpretGraph(const Module& module, const Graph& gr
   return GraphRun(program, graph, {}, 0).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -16,7 +16,7 @@
 #include "ir/interpret/tensor_ops.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 struct GraphResult {
   // The final contents of every buffer that the graph wrote.
@@ -32,6 +32,6 @@ absl::StatusOr<GraphResult> InterpretGraph(const Module& module, const Graph& gr
                                            const HostBuffers& inputs, const VarValues& vars,
                                            const InterpretOptions& options);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_GRAPH_H_

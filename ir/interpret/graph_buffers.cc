@@ -8,7 +8,7 @@
 #include "ir/shape.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 absl::StatusOr<std::vector<int64_t>> ConcreteShape(const BufferDecl& decl, const VarValues& vars) {
@@ -251,4 +251,4 @@ absl::Status GraphRun::After(const UOp* u, GraphValue& v) {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -5,7 +5,7 @@
 #include "ir/interpret/graph_run.h"
 #include "ir/interpret/kernel.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // The elements of a buffer that a kernel operand refers to: [first, first + n).
@@ -94,4 +94,4 @@ absl::Status GraphRun::RunKernelNode(const UOp* u, GraphValue& result) {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -15,7 +15,7 @@
 #include "ir/interpret/graph_state.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // The value of a node during a run: a tensor, memory (a version of a buffer, viewed through `map`),
 // both, or, for a kernel, the versions of all buffers that it wrote.
@@ -76,6 +76,6 @@ class GraphRun {
   int next_write_ = 0;
 };
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_GRAPH_RUN_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 void ApplyTo(HostBuffer& b, const WriteRecord& w) {
@@ -64,4 +64,4 @@ Tensor Read(const VersionPtr& version, const std::vector<int64_t>* map, Extents 
   return map ? Gather(whole, Movement{std::move(shape), *map}) : whole;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

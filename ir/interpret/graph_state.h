@@ -11,7 +11,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/tensor_ops.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // One write of a graph: buffer elements indices[i] become values[i]. Writes are numbered in an
 // order in which they may happen.
@@ -41,6 +41,6 @@ VersionPtr Join(const std::vector<VersionPtr>& versions, const VersionPtr& entry
 // The contents of a version seen as a tensor: element i is contents[map[i]] (map null: all of it).
 Tensor Read(const VersionPtr& version, const std::vector<int64_t>* map, Extents shape);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_GRAPH_STATE_H_

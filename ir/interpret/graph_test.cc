@@ -6,7 +6,7 @@
 #include "ir/interpret/random_data.h"
 #include "ir/interpret/test_util.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // A module with input @x and output @y, whose graph computes %r.
@@ -405,4 +405,4 @@ TEST(TensorOps, SumErrorBound) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

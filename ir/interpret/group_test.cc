@@ -2,7 +2,7 @@
 #include "ir/interpret/random_data.h"
 #include "ir/interpret/test_util.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 TEST(Lowered, GroupReduceOverOneOfTwoCoordinates) {
@@ -249,4 +249,4 @@ kernel @k : lowered {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

@@ -5,7 +5,7 @@
 #include "ir/check.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 
 int64_t NumElements(std::span<const int64_t> shape) {
   int64_t n = 1;
@@ -63,4 +63,4 @@ std::vector<double> ToDoubles(const HostBuffer& b) {
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -12,7 +12,7 @@
 
 #include "ir/dtype.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // The contents of a buffer: one word an element (bits in the format of ir/value.h), row-major.
 struct HostBuffer {
@@ -50,6 +50,6 @@ HostBuffer BufferOf(Scalar s, std::vector<int64_t> shape, std::span<const double
 HostBuffer UndefinedBuffer(DType dtype, std::vector<int64_t> shape);
 std::vector<double> ToDoubles(const HostBuffer& buffer);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_HOST_BUFFER_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 
 std::string NodeLabel(const Body& body, std::string_view what, const UOp* u) {
   const Location loc = body.side.loc(u);
@@ -43,4 +43,4 @@ absl::Status RunKernel(const Kernel& kernel, std::span<const KernelArg> args, co
                                         : RunLoweredKernel(kernel, args, vars, options);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

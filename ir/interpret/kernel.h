@@ -10,7 +10,7 @@
 #include "ir/interpret/options.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // An argument slot: `size` elements of a buffer from element `offset` (size -1: to its end). Two
 // slots may share a buffer; a store through one is then visible through the other.
@@ -41,6 +41,6 @@ absl::Status RunShapedKernel(const Kernel& kernel, std::span<const KernelArg> ar
 absl::Status RunLoweredKernel(const Kernel& kernel, std::span<const KernelArg> args,
                               const VarValues& vars, const InterpretOptions& options);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_KERNEL_H_

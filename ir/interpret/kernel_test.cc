@@ -8,7 +8,7 @@
 #include "ir/interpret/step_list.h"
 #include "ir/interpret/test_util.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 HostBuffer Random(std::vector<int64_t> shape, uint64_t seed) {
@@ -387,4 +387,4 @@ TEST(Lowered, BatchSizeDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

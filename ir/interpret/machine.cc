@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/interpret/expand_stages.h"
 
-namespace tg {
+namespace tg::interpret {
 
 Machine::Machine(const Kernel& kernel, std::span<const KernelArg> args, const VarValues& vars,
                  const InterpretOptions& options)
@@ -194,4 +194,4 @@ absl::Status RunLoweredKernel(const Kernel& kernel, std::span<const KernelArg> a
   return Machine(expanded, args, vars, options).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

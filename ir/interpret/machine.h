@@ -21,7 +21,7 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 
 class Machine {
  public:
@@ -157,6 +157,6 @@ class Machine {
   std::vector<std::vector<PendingWrite>> batches_{1};
 };
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_MACHINE_H_

@@ -8,7 +8,7 @@
 #include "ir/interpret/matrix_layout.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 
 bool Machine::NeedAll(const UOp* u, int64_t together) {
   if (all_active_) return true;
@@ -204,4 +204,4 @@ bool Machine::LdMatrix(const UOp* u) {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

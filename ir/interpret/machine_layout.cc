@@ -5,7 +5,7 @@
 #include "ir/interpret/machine.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // Limits on the values of a batch, in words. A batch has several groups while these fit into
@@ -334,4 +334,4 @@ bool Machine::Prepare() {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -7,7 +7,7 @@
 #include "ir/interpret/machine.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 constexpr int64_t kGatedOff = INT64_MIN;
@@ -266,4 +266,4 @@ bool Machine::Wait(const UOp* u) {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -5,7 +5,7 @@
 #include "ir/interpret/machine.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 
 const int64_t* Machine::In(const UOp* u, size_t i) {
   const UOp* s = u->src(i);
@@ -281,4 +281,4 @@ bool Machine::Eval(const UOp* u) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -2,7 +2,7 @@
 
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 constexpr MatrixInstruction kInstructions[] = {
@@ -44,4 +44,4 @@ double RoundToTf32(int64_t bits) {
   return DoubleFromBits(Scalar::kF32, rounded);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -10,7 +10,7 @@
 
 #include "ir/dtype.h"
 
-namespace tg {
+namespace tg::interpret {
 
 inline constexpr int kSubgroup = 32;
 
@@ -31,6 +31,6 @@ std::pair<int, int> FragmentElement(const MatrixInstruction& mi, int which, int 
 // The value of an f32 rounded to tf32 (nearest, ties away from zero).
 double RoundToTf32(int64_t f32_bits);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_MATRIX_LAYOUT_H_

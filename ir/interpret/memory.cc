@@ -1,6 +1,6 @@
 #include "ir/interpret/memory.h"
 
-namespace tg {
+namespace tg::interpret {
 
 int64_t RaceDetector::Read(size_t at, const Who& who) {
   Touched& t = touched_[at];
@@ -42,4 +42,4 @@ AccessError Access::Undefine(int64_t at) const {
   return AccessError::kNone;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

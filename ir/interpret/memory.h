@@ -11,7 +11,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // Finds races: records the last accesses to each element of memory that work-items share. Two
 // accesses of different work-items conflict if one changes the value and no barrier separates
@@ -105,6 +105,6 @@ struct Access {
   AccessError CheckWrite(int64_t i, bool changes) const;
 };
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_MEMORY_H_

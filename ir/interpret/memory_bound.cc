@@ -19,7 +19,7 @@
 #include "ir/shape.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // Bytes of an element.
@@ -267,4 +267,4 @@ absl::Status CheckMemory(const Module& module, const Graph& graph, const VarValu
                    peak.shape, "); it may hold ", BytesText(limit)));
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

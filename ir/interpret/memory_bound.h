@@ -9,7 +9,7 @@
 #include "ir/interpret/options.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // Three quarters of the machine's memory, or of what the process may have of it (ulimit -v).
 int64_t UsableMemory();
@@ -24,6 +24,6 @@ int64_t PeakBytes(const Module& module, const Graph& graph, const VarValues& var
 absl::Status CheckMemory(const Module& module, const Graph& graph, const VarValues& vars,
                          const InterpretOptions& options);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_MEMORY_BOUND_H_

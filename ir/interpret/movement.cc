@@ -6,7 +6,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/tensor_ops.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
@@ -337,4 +337,4 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
   }
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -8,7 +8,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 struct InterpretOptions {
   MulAcc mulacc = MulAcc::kFused;
@@ -42,6 +42,6 @@ struct InterpretOptions {
 // The options that a module's flags ask for.
 InterpretOptions OptionsFor(const Module& module);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_OPTIONS_H_

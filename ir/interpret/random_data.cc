@@ -6,7 +6,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // A counter hashed by Threefry: element i of a seed is the same whatever is drawn before.
@@ -105,4 +105,4 @@ HostBuffers RandomInputs(const Module& module, const VarValues& vars,
   return inputs;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -9,7 +9,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 struct RandomDataOptions {
   uint64_t seed = 0;
@@ -33,6 +33,6 @@ HostBuffers RandomInputs(const Module& module, const VarValues& vars,
 // The shape of a declared buffer under `vars`, which must hold its variables.
 std::vector<int64_t> ShapeUnder(const BufferDecl& decl, const VarValues& vars);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_RANDOM_DATA_H_

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/interpret/graph.h"
 
-namespace tg {
+namespace tg::interpret {
 
 InterpretOptions OptionsFor(const Module& module) {
   InterpretOptions options;
@@ -54,4 +54,4 @@ absl::StatusOr<HostBuffers> InterpretFirstRun(const Module& module, std::string_
   return Interpret(module, graph, *made, vars, options);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

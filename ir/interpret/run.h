@@ -10,7 +10,7 @@
 #include "ir/interpret/options.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // Runs graph `graph`. `inputs` holds inputs, params and states by name (buffers with values in the
 // text may be left out). Returns the final contents of every buffer that the graph wrote; `inputs`
@@ -27,6 +27,6 @@ absl::StatusOr<HostBuffers> InterpretFirstRun(const Module& module, std::string_
                                               const HostBuffers& inputs, const VarValues& vars,
                                               const InterpretOptions& options);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_RUN_H_

@@ -8,7 +8,7 @@
 
 #define TG_INLINE [[gnu::always_inline]] inline
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // a*b + c where a*b is exact in double, rounded to odd: rounding the result once more to a format
@@ -372,4 +372,4 @@ int64_t ReduceIdentity(Op op, Scalar s) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -16,7 +16,7 @@
 #include "ir/dtype.h"
 #include "ir/op.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // How `mulacc` of floats rounds: once (fma), or after the product and again after the sum.
 enum class MulAcc : uint8_t { kFused, kTwoRoundings };
@@ -51,6 +51,6 @@ int64_t ReduceIdentity(Op op, Scalar s);
 // Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011.
 uint64_t Threefry2x32(uint64_t counter, uint64_t key);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_SCALAR_H_

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 int64_t Eval(Op op, Scalar s, std::initializer_list<int64_t> in, MulAcc m = MulAcc::kFused) {
@@ -315,4 +315,4 @@ TEST(Scalar, PowerOfOneAndToZeroOfAnyNan) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::interpret

@@ -6,7 +6,7 @@
 #include "ir/interpret/step_list.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 using Nodes = std::vector<const UOp*>;
@@ -333,4 +333,4 @@ absl::StatusOr<Steps> Scheduler::Run() {
 
 absl::StatusOr<Steps> ScheduleGraph(const Body& body) { return Scheduler(body).Run(); }
 
-}  // namespace tg
+}  // namespace tg::interpret

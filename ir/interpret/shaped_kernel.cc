@@ -10,7 +10,7 @@
 #include "ir/shape.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
@@ -261,4 +261,4 @@ absl::Status RunShapedKernel(const Kernel& kernel, std::span<const KernelArg> ar
   return ShapedRun(kernel, args, vars, options).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

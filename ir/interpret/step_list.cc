@@ -6,7 +6,7 @@
 #include "ir/interpret/kernel.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 
 absl::StatusOr<Steps> StepsOfLinear(const Body& body) {
   Steps steps;
@@ -60,4 +60,4 @@ absl::StatusOr<Steps> StepsOfLinear(const Body& body) {
   return steps;
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -18,7 +18,7 @@
 #include "ir/module.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::interpret {
 
 enum class StepKind : uint8_t {
   kEval,         // compute the node
@@ -42,6 +42,6 @@ using Steps = std::vector<Step>;
 absl::StatusOr<Steps> StepsOfLinear(const Body& body);
 absl::StatusOr<Steps> ScheduleGraph(const Body& body);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_STEP_LIST_H_

@@ -11,7 +11,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::interpret {
 
 std::string ShapeText(const Extents& shape) {
   std::string out = "[";
@@ -292,4 +292,4 @@ double UnitRoundoff(Scalar s) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

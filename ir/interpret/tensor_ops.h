@@ -14,7 +14,7 @@
 #include "ir/interpret/options.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::interpret {
 
 using Extents = std::vector<int64_t>;
 
@@ -99,6 +99,6 @@ double UnitRoundoff(Scalar s);
 
 std::string ShapeText(const Extents& shape);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_TENSOR_OPS_H_

@@ -11,7 +11,7 @@
 #include "ir/interpret/run.h"
 #include "ir/text/testing.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // The buffers that graph @main writes.
 inline HostBuffers RunText(const std::string& text, const HostBuffers& inputs,
@@ -87,6 +87,6 @@ inline std::string Error(const std::string& nodes) {
   return at == std::string::npos ? message : message.substr(message.find(": ", at) + 2);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_TEST_UTIL_H_

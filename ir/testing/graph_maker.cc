@@ -167,7 +167,7 @@ Value GraphMaker::NewBuffer(Scalar s, const Shape& shape) {
     fixed &= !d.is_symbolic();
   }
   decl.role = fixed && rng_.Percent(25) ? Role::kParam : Role::kInput;
-  HostBuffer contents = RandomBuffer(rng_, s, extents, style_);
+  interpret::HostBuffer contents = RandomBuffer(rng_, s, extents, style_);
   if (decl.role == Role::kParam && rng_.Percent(50)) {
     decl.values = contents.data;
   } else {

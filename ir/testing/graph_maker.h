@@ -26,7 +26,7 @@ struct Value {
   bool computed = false;
 
   Scalar scalar() const { return node->dtype.scalar(); }
-  int64_t size() const { return NumElements(extents); }
+  int64_t size() const { return interpret::NumElements(extents); }
 };
 
 class GraphMaker {

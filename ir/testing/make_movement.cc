@@ -7,7 +7,7 @@
 namespace tg::testing {
 
 bool GraphMaker::Small(const std::vector<int64_t>& extents) const {
-  return NumElements(extents) <= options_.max_elements;
+  return interpret::NumElements(extents) <= options_.max_elements;
 }
 
 // Random extents, some of them 1, with the product n.
@@ -221,7 +221,7 @@ std::optional<Value> GraphMaker::View(const Value& x) {
       words.push_back(begin);
       words.push_back(end);
     }
-    size = NumElements(shape);
+    size = interpret::NumElements(shape);
   }
   words[0] = static_cast<int64_t>(words.size()) - 1;
   Context& ctx = b_.context();

@@ -25,7 +25,7 @@ int64_t EvalWish(const ExprTemplate& t, const int64_t* numbers) {
   if (t.kind == ExprTemplate::Kind::kLiteral) return t.value;
   int64_t args[3] = {};
   for (size_t i = 0; i < t.kids.size(); ++i) args[i] = EvalWish(t.kids[i], numbers);
-  return EvalAlu(t.op, Scalar::kI64, {args, t.kids.size()}).value_or(0);
+  return interpret::EvalAlu(t.op, Scalar::kI64, {args, t.kids.size()}).value_or(0);
 }
 
 }  // namespace

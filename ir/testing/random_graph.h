@@ -42,8 +42,8 @@ struct RandomGraphOptions {
 
 struct RandomProgram {
   std::unique_ptr<Module> module;  // with one graph, @main
-  HostBuffers inputs;
-  VarValues vars;
+  interpret::HostBuffers inputs;
+  interpret::VarValues vars;
 };
 
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomGraphOptions& options = {});

@@ -34,7 +34,7 @@ TEST(RandomGraph, ProgramsAreValidPrintBackAndRun) {
     const auto back = ParseModule(text, "random", diags);
     ASSERT_TRUE(back) << diags.ToString() << text;
     ASSERT_EQ(PrintModule(*back), text);
-    const auto result = Interpret(*p.module, "main", p.inputs, p.vars);
+    const auto result = interpret::Interpret(*p.module, "main", p.inputs, p.vars);
     ASSERT_TRUE(result.ok()) << seed << ": " << std::string(result.status().message()) << text;
   }
 }

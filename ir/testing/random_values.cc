@@ -70,11 +70,12 @@ int64_t RandomBits(Rng& rng, Scalar s, ValueStyle style) {
   return WrapInt(s, static_cast<int64_t>(rng.Next() >> rng.Below(BitWidth(s))));
 }
 
-HostBuffer RandomBuffer(Rng& rng, Scalar s, std::vector<int64_t> shape, ValueStyle style) {
-  HostBuffer b;
+interpret::HostBuffer RandomBuffer(Rng& rng, Scalar s, std::vector<int64_t> shape,
+                                   ValueStyle style) {
+  interpret::HostBuffer b;
   b.dtype = DType(s);
   b.shape = std::move(shape);
-  b.data.resize(static_cast<size_t>(NumElements(b.shape)));
+  b.data.resize(static_cast<size_t>(interpret::NumElements(b.shape)));
   for (int64_t& bits : b.data) {
     ValueStyle one = style;
     if (style == ValueStyle::kSpecial && rng.Percent(50)) {

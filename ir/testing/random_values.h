@@ -20,7 +20,8 @@ enum class ValueStyle : uint8_t {
 // The bits of one value. NaNs are quiet without payload, so that conversions preserve them.
 int64_t RandomBits(Rng& rng, Scalar s, ValueStyle style);
 // If `style` is special, some elements are tame or wide.
-HostBuffer RandomBuffer(Rng& rng, Scalar s, std::vector<int64_t> shape, ValueStyle style);
+interpret::HostBuffer RandomBuffer(Rng& rng, Scalar s, std::vector<int64_t> shape,
+                                   ValueStyle style);
 
 }  // namespace tg::testing
 

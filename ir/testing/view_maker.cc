@@ -128,7 +128,7 @@ Handle ViewMaker::Read(const Handle& x) {
 Handle ViewMaker::ToShape(const Handle& x, const Extents& shape) {
   if (x.shape() == shape) return x;
   const auto have = static_cast<int64_t>(x.array.size());
-  const int64_t want = NumElements(shape);
+  const int64_t want = interpret::NumElements(shape);
   Handle flat = Reshape(x, {have});
   if (have == 1 && want > 1) {
     const Handle ones = Reshape(x, Extents(shape.size(), 1));

@@ -81,7 +81,7 @@ class Maker {
     decl.dtype = DType(scalar_);
     decl.role = role;
     for (int64_t d : shape) decl.shape.push_back({d, ""});
-    const HostBuffer contents = RandomBuffer(rng_, scalar_, shape, ValueStyle::kTame);
+    const interpret::HostBuffer contents = RandomBuffer(rng_, scalar_, shape, ValueStyle::kTame);
     out_.program.inputs[decl.name] = contents;
     Handle h{b_.Buffer(decl.name, decl.dtype), {shape, contents.data}, nullptr, 0};
     module_.buffers.push_back(std::move(decl));
@@ -251,7 +251,7 @@ class Maker {
         names.emplace_back();
       }
       const std::string name(b_.context().String(static_cast<StringId>(state.entry.node->word())));
-      HostBuffer& expected = out_.expected[name] = out_.program.inputs[name];
+      interpret::HostBuffer& expected = out_.expected[name] = out_.program.inputs[name];
       expected.data = *state.latest[0].memory;
     }
     for (const Handle& r : results_) {

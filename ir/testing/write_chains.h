@@ -13,7 +13,7 @@ namespace tg::testing {
 struct WriteChains {
   RandomProgram program;
   // The final contents of states and outputs according to the memory model (array_model.h).
-  HostBuffers expected;
+  interpret::HostBuffers expected;
 };
 
 WriteChains MakeWriteChains(uint64_t seed);

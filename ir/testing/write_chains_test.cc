@@ -39,9 +39,9 @@ TEST(WriteChains, TheInterpreterWritesThroughViews) {
     const Module& module = *w.program.module;
     Diagnostics diags;
     ASSERT_TRUE(VerifyModule(module, diags)) << diags.ToString() << PrintModule(module);
-    const auto actual = Interpret(module, "main", w.program.inputs, {});
+    const auto actual = interpret::Interpret(module, "main", w.program.inputs, {});
     ASSERT_TRUE(actual.ok()) << seed << ": " << std::string(actual.status().message());
-    const auto difference = Difference(w.expected, *actual);
+    const auto difference = interpret::Difference(w.expected, *actual);
     ASSERT_FALSE(difference) << seed << ": " << *difference << "\n" << PrintModule(module);
     for (const UOp* u : PostOrder(module.graphs[0]->body.root)) {
       if (u->op == Op::kAfter) afters_of_views += u->src(0)->op != Op::kBuffer;

@@ -209,7 +209,7 @@ int64_t Evaluate(const UOp* root, const std::vector<std::pair<const UOp*, int64_
     if (found) continue;
     std::vector<int64_t> in;
     for (const UOp* s : u->srcs()) in.push_back(values[s]);
-    values[u] = EvalAlu(u->op, u->src(0)->dtype.scalar(), in).value();
+    values[u] = interpret::EvalAlu(u->op, u->src(0)->dtype.scalar(), in).value();
   }
   return values[root];
 }
@@ -388,7 +388,7 @@ TEST(ShapeTracker, AsAViewOp) {
     const UOp* x = b.Buffer("x", kF32);
     const UOp* view = MakeView(b, x, chain.st());
     EXPECT_EQ(TrackerOf(ctx, view), chain.st());
-    const auto movement = MovementOf(view, from, {});
+    const auto movement = interpret::MovementOf(view, from, {});
     ASSERT_TRUE(movement.ok()) << movement.status().message();
     EXPECT_EQ(movement->shape, chain.array().shape);
     EXPECT_EQ(movement->map, chain.array().items) << chain.log();

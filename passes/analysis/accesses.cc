@@ -10,7 +10,7 @@
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/view_index.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // The nodes from which `u` is computed, including `u`.
@@ -345,4 +345,4 @@ std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, 
   return Finder(body, axes, shapes, simplify, with_staged).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

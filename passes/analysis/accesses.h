@@ -12,7 +12,7 @@
 #include "passes/analysis/indexing.h"
 #include "passes/analysis/kernel_axes.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // A mask boundary: an iteration of an axis at which a predicate becomes true or false. It is one of
 // first..last; which one may depend on the other axes. 0 < first <= last < the axis's size.
@@ -56,6 +56,6 @@ inline constexpr size_t kMaxPlacesPerNode = 64;
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
                                  SimplifyFn simplify, bool with_staged = false);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_ACCESSES_H_

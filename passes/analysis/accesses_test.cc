@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "ir/text/parser.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // y[i] of 4 elements, made of `links` times x = pad(shrink(x)[0:1]) + pad(shrink(x)[1:4]).
@@ -149,4 +149,4 @@ TEST(Accesses, ReadsOfStagedValuesOnRequest) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::analysis

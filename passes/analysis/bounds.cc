@@ -5,7 +5,7 @@
 #include "ir/value.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 bool HasInterval(const UOp* u) {
@@ -233,4 +233,4 @@ std::optional<RangeLimit> LimitOf(const UOp* range) {
   return RangeLimit{d, offset, quotient->src(0)};
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -17,7 +17,7 @@
 #include "ir/uop.h"
 #include "passes/analysis/interval.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // For a range whose end is an index expression that is not constant: an inequality that holds in
 // every iteration, factor * range + offset <= limit.
@@ -82,6 +82,6 @@ class Bounds {
   std::vector<int64_t> divisors_;  // -1: not computed
 };
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_BOUNDS_H_

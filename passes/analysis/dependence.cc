@@ -8,7 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // The index at which a value is read, by axis of the value, as sets of loop digits.
@@ -169,4 +169,4 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -12,7 +12,7 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/loop_sets.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // An axis of the buffer of a staged value: axis `dim` of the value that `staged` node `node`
 // caches. A loop along it computes all elements before they are read.
@@ -53,6 +53,6 @@ struct Dependence {
 // `axes`: all axes of the kernel, as BaseAxes returns them. `order`: as in StagedAxes.
 Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_DEPENDENCE_H_

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 constexpr size_t kMaxMonomials = 64;
@@ -184,4 +184,4 @@ bool IsAlwaysAtMost(const Module& module, const DimExpr& a, const DimExpr& b) {
   return bound && *bound <= 0;
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

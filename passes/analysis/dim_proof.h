@@ -7,7 +7,7 @@
 #include "ir/dim_expr.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // Whether a == b for all values of the variables. Returns false if that cannot be proven.
 bool AreAlwaysEqual(const DimExpr& a, const DimExpr& b);
@@ -16,6 +16,6 @@ bool AreAlwaysEqual(const DimExpr& a, const DimExpr& b);
 // be proven.
 bool IsAlwaysAtMost(const Module& module, const DimExpr& a, const DimExpr& b);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_DIM_PROOF_H_

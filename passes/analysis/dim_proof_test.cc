@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 class DimProofTest : public testing::Test {
@@ -53,4 +53,4 @@ TEST_F(DimProofTest, BoundsQuotients) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::analysis

@@ -9,10 +9,10 @@
 
 #include "llvm/ADT/DenseMapInfo.h"
 
-namespace tg {
+namespace tg::analysis {
 
 using IdPair = std::pair<uint32_t, uint32_t>;
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_ID_PAIR_H_

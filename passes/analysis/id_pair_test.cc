@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // The probes that a DenseMap of `capacity` slots makes to insert `n` keys.
@@ -45,4 +45,4 @@ TEST(IdPair, OneNumberIsHashedByItsLowerHalf) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::analysis

@@ -3,7 +3,7 @@
 #include "ir/check.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // x * d + y, where a null `x` or `y` is 0 and a factor of 1 is left out.
@@ -179,4 +179,4 @@ Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -15,7 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // Simplifies an index or bool expression of the builder's context.
 using SimplifyFn = llvm::function_ref<const UOp*(const UOp*)>;
@@ -55,6 +55,6 @@ llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& 
 Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to,
                     const Position& at, const UOp** clause, SimplifyFn simplify);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_INDEXING_H_

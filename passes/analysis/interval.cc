@@ -4,7 +4,7 @@
 
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // Bounds are computed in 128 bits; kInf and -kInf mean "no bound".
@@ -287,4 +287,4 @@ Interval CastInterval(Scalar from, Scalar to, Interval v) {
   return Store(to, Load(from, v));
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -13,7 +13,7 @@
 #include "ir/dtype.h"
 #include "ir/op.h"
 
-namespace tg {
+namespace tg::analysis {
 
 struct Interval {
   int64_t lo = INT64_MIN;
@@ -49,6 +49,6 @@ Interval AluInterval(Op op, Scalar s, std::span<const Interval> args);
 // An interval that contains the result of a cast of a value in `v` from type `from` to type `to`.
 Interval CastInterval(Scalar from, Scalar to, Interval v);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_INTERVAL_H_

@@ -6,7 +6,7 @@
 
 #include "ir/interpret/scalar.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 constexpr Op kOps[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kFloorDiv, Op::kFloorMod};
@@ -17,7 +17,7 @@ Interval Hull(Op op, Scalar s, Interval a, Interval b) {
   for (int64_t x = a.lo; x <= a.hi; ++x) {
     for (int64_t y = b.lo; y <= b.hi; ++y) {
       const int64_t args[] = {x, y};
-      const Interval v = Interval::Point(*EvalAlu(op, s, args));
+      const Interval v = Interval::Point(*interpret::EvalAlu(op, s, args));
       all = all ? Union(*all, v) : v;
     }
   }
@@ -79,4 +79,4 @@ TEST(IntervalTest, FullIntervals) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::analysis

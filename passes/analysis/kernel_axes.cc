@@ -5,7 +5,7 @@
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/dependence.h"
 
-namespace tg {
+namespace tg::analysis {
 
 int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol) {
   return Bounds(ctx, &module).Max(symbol);
@@ -117,4 +117,4 @@ void RenameKernels(Module& module, const std::map<std::string, std::string>& nam
   }
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -12,7 +12,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // One axis of a kernel at Stage::kKernel: an axis of the stored shape, of a reduce or of a staged
 // value.
@@ -58,6 +58,6 @@ std::string UniqueKernelName(const std::string& name, std::string_view content,
 // Gives kernels new names, in their headers and in the graphs that run them.
 void RenameKernels(Module& module, const std::map<std::string, std::string>& names);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_KERNEL_AXES_H_

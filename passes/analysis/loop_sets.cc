@@ -5,7 +5,7 @@
 
 #include "passes/analysis/indexing.h"
 
-namespace tg {
+namespace tg::analysis {
 
 namespace {
 
@@ -142,4 +142,4 @@ bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, 
          std::all_of(ways.begin(), ways.end(), [&](const AxisLoops* w) { return *w == *ways[0]; });
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

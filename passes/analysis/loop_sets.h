@@ -12,7 +12,7 @@
 #include "ir/uop.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // A set of loops; bit i is loop i. All loops from number 63 on share the last bit.
 using LoopSet = uint64_t;
@@ -54,6 +54,6 @@ LoopSet UnionOf(const std::vector<AxisLoops>& axes);
 // only: then each iteration of these loops needs one element, its own.
 bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, LoopSet stored);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_LOOP_SETS_H_

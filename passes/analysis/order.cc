@@ -5,7 +5,7 @@
 #include "ir/attr.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 uint64_t Mix(uint64_t h, uint64_t v) {
@@ -87,4 +87,4 @@ uint64_t StructuralOrder::ComputeHash(const UOp* root) {
   return Fill(hashes_, root, [&](const UOp* u) { return HashFromSources(u); });
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

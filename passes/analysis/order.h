@@ -15,7 +15,7 @@
 #include "ir/uop.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::analysis {
 
 class StructuralOrder {
  public:
@@ -55,6 +55,6 @@ class StructuralOrder {
   NodeMap<uint64_t> hashes_;
 };
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_ORDER_H_

@@ -6,7 +6,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 // Appends the starts of a shrink or pad to `starts`, and replaces them in `words`, its attribute,
@@ -62,4 +62,4 @@ std::string StructuralKey(const Body& body, UOpSpan order, std::vector<int64_t>*
   return key;
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -9,7 +9,7 @@
 
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::analysis {
 
 // Encodes the nodes of `body` as a string, in the order `order`, which has sources first. Nodes are
 // numbered by their position there and strings are written out, so that the key does not depend on
@@ -23,6 +23,6 @@ inline bool HasStarts(const UOp* u) {
   return (u->op == Op::kShrink || u->op == Op::kPad) && u->num_srcs == 1;
 }
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_STRUCTURAL_KEY_H_

@@ -5,7 +5,7 @@
 #include "ir/shape.h"
 #include "passes/analysis/indexing.h"
 
-namespace tg {
+namespace tg::analysis {
 namespace {
 
 struct OneView {
@@ -61,4 +61,4 @@ ViewIndex IndexThroughView(Builder& b, const UOp* u, const std::vector<const UOp
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::analysis

@@ -7,7 +7,7 @@
 #include "ir/builder.h"
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::analysis {
 
 struct ViewIndex {
   const UOp* offset = nullptr;  // element number in the memory of the source
@@ -19,6 +19,6 @@ struct ViewIndex {
 // indexes the elements of the view before it.
 ViewIndex IndexThroughView(Builder& b, const UOp* u, const std::vector<const UOp*>& index);
 
-}  // namespace tg
+}  // namespace tg::analysis
 
 #endif  // TG_PASSES_ANALYSIS_VIEW_INDEX_H_

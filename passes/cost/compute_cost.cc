@@ -6,20 +6,20 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::cost {
 namespace {
 
 // A predicate takes a selection for each access.
 constexpr double kGateInstructions = 1;
 
 // Vectors to whose sums one thread must add by turns to hide an addition's latency.
-double LatencyVectors(const Target& target) {
+double LatencyVectors(const passes::Target& target) {
   return target.HidesWaits() ? 1 : static_cast<double>(target.LatencySums());
 }
 
 // How many multiply-adds of vectors of f32 begin in the time of one of a vector of this type. On
 // targets without vectors, a vector has one element.
-double Slowness(Scalar type, const Target& target) {
+double Slowness(Scalar type, const passes::Target& target) {
   const double width = target.HasVectors() ? static_cast<double>(ByteSize(type)) / 4 : 1;
   switch (type) {
     case Scalar::kF16:
@@ -36,14 +36,14 @@ double Slowness(Scalar type, const Target& target) {
 
 }  // namespace
 
-double VectorsOf(double lanes, Scalar type, const Target& target) {
+double VectorsOf(double lanes, Scalar type, const passes::Target& target) {
   if (target.alu_width == 0) return lanes;
   const double width = std::max<double>(1, target.alu_width / static_cast<double>(ByteSize(type)));
   return std::ceil(lanes / width);
 }
 
 double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
-                          const Target& target) {
+                          const passes::Target& target) {
   llvm::SmallVector<std::pair<int64_t, double>, 8> lanes;  // strides and trips
   for (const uint16_t loop : access.nest.lanes) {
     if (access.strides[loop] != 0) lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
@@ -68,7 +68,7 @@ double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
   return runs * std::ceil(run / widest) * (1 + gates);
 }
 
-Instructions CountInstructions(const ScheduledWork& work, const Target& target) {
+Instructions CountInstructions(const ScheduledWork& work, const passes::Target& target) {
   Instructions count;
   for (const Arithmetic& a : work.arithmetic) {
     const double vectors = VectorsOf(work.Lanes(a.nest), a.type, target);
@@ -87,7 +87,7 @@ Instructions CountInstructions(const ScheduledWork& work, const Target& target) 
   return count;
 }
 
-double ComputeSeconds(const Instructions& count, const Target& target) {
+double ComputeSeconds(const Instructions& count, const passes::Target& target) {
   const double lanes = target.alu_width == 0 ? 1 : target.alu_width / 4.0;
   const double per_second = target.flops_per_second / 2 / lanes;
   const double accesses = std::max(count.loads, count.stores);
@@ -96,4 +96,4 @@ double ComputeSeconds(const Instructions& count, const Target& target) {
   return (longer + shorter * target.not_hidden) / per_second;
 }
 
-}  // namespace tg
+}  // namespace tg::cost

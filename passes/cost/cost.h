@@ -7,7 +7,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::cost {
 
 struct Cost {
   double compute = 0;                             // seconds of the fully used device
@@ -27,6 +27,6 @@ struct Cost {
   std::string Text() const;
 };
 
-}  // namespace tg
+}  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_COST_H_

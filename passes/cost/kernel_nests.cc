@@ -6,7 +6,7 @@
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::cost {
 namespace {
 
 Steps StepsOf(AxisKind kind) {
@@ -30,8 +30,8 @@ Steps StepsOf(AxisKind kind) {
 
 }  // namespace
 
-KernelNests::KernelNests(const LoopNest& nest) : s_(nest) {
-  for (const LoopAxis& axis : s_.axes) {
+KernelNests::KernelNests(const loop_nest::LoopNest& nest) : s_(nest) {
+  for (const loop_nest::LoopAxis& axis : s_.axes) {
     loops_.push_back(
         {axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind), !axis.shares.empty()});
     // One instruction takes all of these terms.
@@ -39,16 +39,16 @@ KernelNests::KernelNests(const LoopNest& nest) : s_(nest) {
   }
 }
 
-AxisSet KernelNests::AxesOfBases(LoopSet bases) const {
+AxisSet KernelNests::AxesOfBases(analysis::LoopSet bases) const {
   AxisSet set = None();
   for (size_t i = 0; i < s_.axes.size(); ++i) {
-    if ((bases & LoopBit(s_.axes[i].base)) != 0) set.set(static_cast<unsigned>(i));
+    if ((bases & analysis::LoopBit(s_.axes[i].base)) != 0) set.set(static_cast<unsigned>(i));
   }
   return set;
 }
 
 const UOp* KernelNests::OwnerOf(size_t axis) const {
-  const BaseAxis& base = s_.base[s_.axes[axis].base];
+  const analysis::BaseAxis& base = s_.base[s_.axes[axis].base];
   return base.reduce ? base.reduce : base.staged;
 }
 
@@ -62,7 +62,7 @@ AxisSet KernelNests::AxesOfOwner(const UOp* owner) const {
   return set;
 }
 
-AxisSet KernelNests::AxesOf(const Access& access) const {
+AxisSet KernelNests::AxesOf(const analysis::Access& access) const {
   AxisSet set = None();
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     const size_t base = s_.axes[i].base;
@@ -145,7 +145,7 @@ LoopNestOf KernelNests::NestOf(AxisSet axes) const {
   return nest;
 }
 
-LoopNestOf KernelNests::NestOfCopy(const PackedValue& value) const {
+LoopNestOf KernelNests::NestOfCopy(const analysis::PackedValue& value) const {
   LoopNestOf nest;
   const auto at = s_.AxisNamed(value.at);
   LoopList copied;
@@ -163,4 +163,4 @@ LoopNestOf KernelNests::NestOfCopy(const PackedValue& value) const {
   return nest;
 }
 
-}  // namespace tg
+}  // namespace tg::cost

@@ -11,28 +11,28 @@
 #include "passes/cost/scheduled_work.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::cost {
 
 // Positions in LoopNest::axes.
 using AxisSet = llvm::SmallBitVector;
 
 class KernelNests {
  public:
-  explicit KernelNests(const LoopNest& nest);
+  explicit KernelNests(const loop_nest::LoopNest& nest);
 
   // A loop for each axis of the schedule, at its position.
   const std::vector<WorkLoop>& loops() const { return loops_; }
   bool IsLanes(size_t axis) const { return loops_[axis].steps == Steps::kLanes; }
 
   AxisSet None() const { return AxisSet(static_cast<unsigned>(s_.axes.size())); }
-  AxisSet AxesOfBases(LoopSet bases) const;
+  AxisSet AxesOfBases(analysis::LoopSet bases) const;
   // The reduce or the staged value that an axis belongs to; null: it is an axis of what is stored.
   const UOp* OwnerOf(size_t axis) const;
   // The axes of a reduce or a staged value, and the axes along which its value varies. Null: the
   // axes of what is stored.
   AxisSet AxesOfOwner(const UOp* owner) const;
   // The axes that the address or the predicate of an access depends on.
-  AxisSet AxesOf(const Access& access) const;
+  AxisSet AxesOf(const analysis::Access& access) const;
   // Adds, for each axis of a reduce or a staged value, the axes along which that value varies,
   // until no more are added.
   AxisSet Closed(AxisSet axes) const;
@@ -46,7 +46,7 @@ class KernelNests {
   // share a reduce or a staged value among the axes. Lanes count only if it varies along them.
   LoopNestOf NestOf(AxisSet axes) const;
   // The loops that copy a packed value: those around each copy, then those of its elements.
-  LoopNestOf NestOfCopy(const PackedValue& value) const;
+  LoopNestOf NestOfCopy(const analysis::PackedValue& value) const;
 
  private:
   // How many axes of reduces and staged values are around one of them, itself included.
@@ -54,10 +54,10 @@ class KernelNests {
   // Whether the work-items along this axis are those of another axis in the set.
   bool IsSharedBy(size_t axis, const AxisSet& axes) const;
 
-  const LoopNest& s_;
+  const loop_nest::LoopNest& s_;
   std::vector<WorkLoop> loops_;
 };
 
-}  // namespace tg
+}  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_KERNEL_NESTS_H_

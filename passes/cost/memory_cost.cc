@@ -8,7 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
-namespace tg {
+namespace tg::cost {
 namespace {
 
 // Working sets up to the capacity stay in a cache, those of `slack` times as much do not, and
@@ -19,7 +19,7 @@ double Stays(double bytes, double capacity, double slack) {
 
 class Traffic {
  public:
-  Traffic(const ScheduledWork& work, double capacity, const Target& target, bool is_far)
+  Traffic(const ScheduledWork& work, double capacity, const passes::Target& target, bool is_far)
       : work_(work),
         capacity_(capacity),
         slack_(target.cache_slack),
@@ -114,7 +114,7 @@ class Traffic {
 
 }  // namespace
 
-std::vector<MemoryLevel> MemoryLevels(const Target& target) {
+std::vector<MemoryLevel> MemoryLevels(const passes::Target& target) {
   const auto bytes = [](int64_t n) { return static_cast<double>(n); };
   std::vector<MemoryLevel> levels;
   if (target.near_cache_bytes > 0) {
@@ -129,7 +129,7 @@ std::vector<MemoryLevel> MemoryLevels(const Target& target) {
 }
 
 double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, size_t from,
-                      const Target& target) {
+                      const passes::Target& target) {
   llvm::SmallVector<std::pair<int64_t, double>, 12> strides;
   const auto add = [&](uint16_t loop) {
     if (access.strides[loop] != 0) {
@@ -155,7 +155,7 @@ double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, siz
 }
 
 double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
-                        const Target& target) {
+                        const passes::Target& target) {
   if (target.HidesWaits() || access.is_store) return 1;
   const double line = target.cache_line / access.element_bytes;
   const auto page = static_cast<double>(target.page_bytes);
@@ -178,7 +178,7 @@ double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
   return (1 + wait / bytes) / (1 + wait / page);
 }
 
-double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& target,
+double BytesMoved(const ScheduledWork& work, double cache_bytes, const passes::Target& target,
                   bool is_far) {
   return Traffic(work, cache_bytes, target, is_far).All();
 }
@@ -194,7 +194,8 @@ ScheduledWork ShareOfUnit(const ScheduledWork& work, double units) {
   return share;
 }
 
-llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const Target& target) {
+llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work,
+                                           const passes::Target& target) {
   const double groups = std::max(1.0, work.Trips(Steps::kGroups));
   const double units = std::min<double>(target.compute_units, groups);
   const ScheduledWork share = ShareOfUnit(work, units);
@@ -209,4 +210,4 @@ llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const Targ
   return seconds;
 }
 
-}  // namespace tg
+}  // namespace tg::cost

@@ -10,7 +10,7 @@
 #include "passes/cost/scheduled_work.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::cost {
 
 // A memory, and the cache in front of it.
 struct MemoryLevel {
@@ -24,19 +24,19 @@ struct MemoryLevel {
 
 // The levels of a target, the nearest first. What a load hits in the nearest cache is a matter of
 // the compute term.
-std::vector<MemoryLevel> MemoryLevels(const Target& target);
+std::vector<MemoryLevel> MemoryLevels(const passes::Target& target);
 
 // Bytes of the lines that the access touches in one step of the loops before position `from` of its
 // nest; `from` = nest.loops.size(): in one execution.
 double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, size_t from,
-                      const Target& target);
+                      const passes::Target& target);
 
 // The time of a load from a far memory, as a multiple of that for contiguous data. A core's
 // prefetcher follows Target::prefetch_streams runs of lines at a time, up to the ends of pages;
 // where a load begins another run it waits as long as for Target::miss_bytes. 1 on a GPU, whose
 // units compute while others wait, and for stores.
 double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
-                        const Target& target);
+                        const passes::Target& target);
 
 // Bytes that move between a memory and the cache of `cache_bytes` in front of it, where those of a
 // far memory count by UnforeseenFactor. Each step of a
@@ -44,7 +44,7 @@ double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
 // steps share is fetched once. Several accesses to the same data fetch them once, if these stay in
 // the cache from one to the next. A kernel whose data all stay fetches nothing: they are taken to
 // be there from the kernel before it, or from the previous run.
-double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& target,
+double BytesMoved(const ScheduledWork& work, double cache_bytes, const passes::Target& target,
                   bool is_far = false);
 
 // The part of the work that one unit does: the steps of the loops over groups are divided among
@@ -52,8 +52,8 @@ double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& t
 ScheduledWork ShareOfUnit(const ScheduledWork& work, double units);
 
 // Seconds by level, in the order of MemoryLevels.
-llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const Target& target);
+llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const passes::Target& target);
 
-}  // namespace tg
+}  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_MEMORY_COST_H_

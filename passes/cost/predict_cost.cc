@@ -9,7 +9,7 @@
 #include "passes/cost/memory_cost.h"
 #include "passes/cost/utilization.h"
 
-namespace tg {
+namespace tg::cost {
 namespace {
 
 std::string Seconds(double seconds) {
@@ -45,7 +45,7 @@ std::string Cost::Text() const {
   return text;
 }
 
-Cost PredictCost(const ScheduledWork& work, const Target& target) {
+Cost PredictCost(const ScheduledWork& work, const passes::Target& target) {
   const double groups = work.Trips(Steps::kGroups), items = work.Trips(Steps::kItems);
   Cost cost;
   cost.utilization = Utilization(groups, items, target);
@@ -58,4 +58,4 @@ Cost PredictCost(const ScheduledWork& work, const Target& target) {
   return cost;
 }
 
-}  // namespace tg
+}  // namespace tg::cost

@@ -16,16 +16,16 @@
 #include "passes/loop_nest/loop_nest.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::cost {
 
 // The cost of what a kernel executes.
-Cost PredictCost(const ScheduledWork& work, const Target& target);
+Cost PredictCost(const ScheduledWork& work, const passes::Target& target);
 
 // What a kernel at Stage::kKernel executes by its schedule. `accesses`: those of the body, with
 // those of staged values. Symbolic extents count with their greatest values.
-ScheduledWork WorkOf(const Body& body, const LoopNest& nest, const std::vector<Access>& accesses,
-                     const Target& target);
+ScheduledWork WorkOf(const Body& body, const loop_nest::LoopNest& nest,
+                     const std::vector<analysis::Access>& accesses, const passes::Target& target);
 
-}  // namespace tg
+}  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_PREDICT_COST_H_

@@ -1,6 +1,6 @@
 #include "passes/cost/scheduled_work.h"
 
-namespace tg {
+namespace tg::cost {
 
 double ScheduledWork::Trips(Steps steps) const {
   double product = 1;
@@ -22,4 +22,4 @@ double ScheduledWork::Lanes(const LoopNestOf& nest) const {
   return product;
 }
 
-}  // namespace tg
+}  // namespace tg::cost

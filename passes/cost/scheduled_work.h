@@ -10,7 +10,7 @@
 #include "ir/dtype.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::cost {
 
 // How the steps of a loop are executed.
 enum class Steps : uint8_t {
@@ -75,6 +75,6 @@ struct ScheduledWork {
   double Lanes(const LoopNestOf& nest) const;
 };
 
-}  // namespace tg
+}  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_SCHEDULED_WORK_H_

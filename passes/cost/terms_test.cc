@@ -8,12 +8,12 @@
 #include "passes/cost/memory_cost.h"
 #include "passes/cost/utilization.h"
 
-namespace tg {
+namespace tg::cost {
 namespace {
 
 // Two cores with vectors of four floats; a line is 64 bytes.
-Target Small() {
-  Target target;
+passes::Target Small() {
+  passes::Target target;
   target.alu_width = target.mem_width = 16;
   target.compute_units = 2;
   target.fma_accumulators = 12;
@@ -40,18 +40,18 @@ MemoryAccess Access(LoopList loops, LoopList lanes, std::vector<int64_t> strides
 }
 
 TEST(Compute, VectorsAreRoundedUp) {
-  const Target target = Small();
+  const passes::Target target = Small();
   EXPECT_EQ(VectorsOf(8, Scalar::kF32, target), 2);
   EXPECT_EQ(VectorsOf(5, Scalar::kF32, target), 2);
   EXPECT_EQ(VectorsOf(1, Scalar::kF32, target), 1);
   EXPECT_EQ(VectorsOf(8, Scalar::kF64, target), 4);
-  Target scalars = target;
+  passes::Target scalars = target;
   scalars.alu_width = 0;
   EXPECT_EQ(VectorsOf(8, Scalar::kF32, scalars), 8);
 }
 
 TEST(Compute, ScalarCodeTakesAnInstructionForEachElement) {
-  const Target target = Small();
+  const passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"i", 100, Steps::kSerial}, {"v", 4, Steps::kLanes}};
   work.arithmetic.push_back({{{0}, {1}}, 6, Scalar::kF32, 0});
@@ -62,7 +62,7 @@ TEST(Compute, ScalarCodeTakesAnInstructionForEachElement) {
 }
 
 TEST(Compute, AdditionsWaitForEachOther) {
-  const Target target = Small();  // eight vectors hide an addition's latency
+  const passes::Target target = Small();  // eight vectors hide an addition's latency
   ScheduledWork work;
   work.loops = {{"r", 100, Steps::kSerial}, {"u", 8, Steps::kLanes}};
   work.arithmetic.push_back({{{0}, {1}}, 1, Scalar::kF32, 8});  // two vectors of sums
@@ -72,7 +72,7 @@ TEST(Compute, AdditionsWaitForEachOther) {
 }
 
 TEST(Compute, RatesOfTypes) {
-  Target target = Small();
+  passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"v", 4, Steps::kLanes}};
   work.arithmetic.push_back({{{}, {0}}, 1, Scalar::kF64, 0});
@@ -86,7 +86,7 @@ TEST(Compute, RatesOfTypes) {
 }
 
 TEST(Compute, AccessesByRunsOfAdjacentLanes) {
-  const Target target = Small();
+  const passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"u", 2, Steps::kLanes}, {"v", 8, Steps::kLanes}};
   const auto count = [&](std::vector<int64_t> strides) {
@@ -107,13 +107,13 @@ TEST(Compute, AccessesByRunsOfAdjacentLanes) {
 }
 
 TEST(Compute, TheLongerKindHidesMostOfTheShorter) {
-  const Target target = Small();
+  const passes::Target target = Small();
   EXPECT_DOUBLE_EQ(ComputeSeconds({80, 8, 0}, target), 81e-9);
   EXPECT_DOUBLE_EQ(ComputeSeconds({8, 80, 40}, target), 81e-9);
 }
 
 TEST(Utilization, RoundsOfGroups) {
-  Target target = Small();
+  passes::Target target = Small();
   EXPECT_EQ(Utilization(1, 1, target), 0.5);
   EXPECT_EQ(Utilization(2, 1, target), 1);
   EXPECT_EQ(Utilization(3, 1, target), 0.75);
@@ -124,7 +124,7 @@ TEST(Utilization, RoundsOfGroups) {
 }
 
 TEST(Memory, FootprintsAreWholeLines) {
-  const Target target = Small();
+  const passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"i", 10, Steps::kSerial}, {"j", 100, Steps::kSerial}};
   const auto bytes = [&](std::vector<int64_t> strides, size_t from) {
@@ -151,7 +151,7 @@ ScheduledWork MatrixVector(double rows, double columns) {
 }
 
 TEST(Memory, DataThatStayAreFetchedOnce) {
-  const Target target = Small();
+  const passes::Target target = Small();
   const ScheduledWork work = MatrixVector(100, 64);
   // A step over the rows reads 256 bytes of each.
   EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 100 * 256 + 256);
@@ -161,12 +161,12 @@ TEST(Memory, DataThatStayAreFetchedOnce) {
 }
 
 TEST(Memory, AKernelWhoseDataStayFetchesNothing) {
-  const Target target = Small();
+  const passes::Target target = Small();
   EXPECT_EQ(BytesMoved(MatrixVector(100, 64), 100 * 256 + 256, target), 0);
 }
 
 TEST(Memory, TheSameDataAreFetchedByTheFirstAccess) {
-  const Target target = Small();
+  const passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"i", 1000, Steps::kSerial}, {"r", 64, Steps::kSerial}, {"j", 64, Steps::kSerial}};
   work.accesses.push_back(Access({0, 1}, {}, {64, 1, 0}, 256000));
@@ -176,7 +176,7 @@ TEST(Memory, TheSameDataAreFetchedByTheFirstAccess) {
 }
 
 TEST(Memory, WrittenLinesAreFetchedAndWrittenBack) {
-  const Target target = Small();
+  const passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"i", 16000, Steps::kSerial}};
   work.accesses.push_back(Access({0}, {}, {1}, 64000));
@@ -195,7 +195,7 @@ TEST(Memory, LocalMemoryIsBehindNoCache) {
 }
 
 TEST(Memory, LoadsWaitForLinesThatNoPrefetcherForesees) {
-  Target target = Small();
+  passes::Target target = Small();
   target.page_bytes = 4096;
   target.miss_bytes = 512;
   target.prefetch_streams = 32;
@@ -216,7 +216,7 @@ TEST(Memory, LoadsWaitForLinesThatNoPrefetcherForesees) {
 }
 
 TEST(Memory, LevelsHaveRates) {
-  const Target target = Small();
+  const passes::Target target = Small();
   ScheduledWork work;
   work.loops = {{"g", 2, Steps::kGroups}, {"i", 64000, Steps::kSerial}};
   work.accesses.push_back(Access({0, 1}, {}, {64000, 1}, 512000));
@@ -240,4 +240,4 @@ TEST(Memory, GroupsAreDividedAmongUnits) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::cost

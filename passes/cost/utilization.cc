@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tg {
+namespace tg::cost {
 
-double Utilization(double groups, double items, const Target& target) {
+double Utilization(double groups, double items, const passes::Target& target) {
   const auto units = static_cast<double>(target.compute_units);
   groups = std::max(groups, 1.0);
   const double rounds = std::ceil(groups / units);
@@ -14,4 +14,4 @@ double Utilization(double groups, double items, const Target& target) {
   return groups / (rounds * units) * full;
 }
 
-}  // namespace tg
+}  // namespace tg::cost

@@ -8,7 +8,7 @@
 #include "passes/cost/kernel_nests.h"
 #include "passes/cost/predict_cost.h"
 
-namespace tg {
+namespace tg::cost {
 namespace {
 
 bool IsConversion(const UOp* u) {
@@ -17,19 +17,19 @@ bool IsConversion(const UOp* u) {
 
 class WorkBuilder {
  public:
-  WorkBuilder(const Body& body, const LoopNest& nest, const std::vector<Access>& accesses,
-              const Target& target)
+  WorkBuilder(const Body& body, const loop_nest::LoopNest& nest,
+              const std::vector<analysis::Access>& accesses, const passes::Target& target)
       : body_(body), s_(nest), accesses_(accesses), target_(target), nests_(nest) {
     in_axis_.assign(s_.axes.size(), 1);
     for (const auto& digits : s_.digits) {
-      for (const Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
+      for (const loop_nest::Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
     }
     work_.loops = nests_.loops();
   }
 
   ScheduledWork Build() {
     for (const UOp* store : body_.root->srcs()) Visit(store->src(1), nullptr);
-    for (const Access& a : accesses_) AddAccess(a);
+    for (const analysis::Access& a : accesses_) AddAccess(a);
     for (size_t n = 0; n < s_.packed.size(); ++n) AddPackedReads(n);
     return std::move(work_);
   }
@@ -38,34 +38,34 @@ class WorkBuilder {
   // A reduce or a staged value, which has separate loops; null: what is stored.
   using Scope = const UOp*;
 
-  const PackedValue* PackedOf(const UOp* node) const {
-    for (const PackedValue& value : s_.packed) {
+  const analysis::PackedValue* PackedOf(const UOp* node) const {
+    for (const analysis::PackedValue& value : s_.packed) {
       if (value.node == node && !value.at.empty()) return &value;
     }
     return nullptr;
   }
 
-  void Count(const UOp* u, const AxisSet& set, const PackedValue* copy, double weight,
+  void Count(const UOp* u, const AxisSet& set, const analysis::PackedValue* copy, double weight,
              double sums = 0) {
     if (weight == 0) return;
     Scalar type = u->dtype.is_bool() ? u->src(0)->dtype.scalar() : u->dtype.scalar();
     if (IsConversion(u) && ByteSize(u->src(0)->dtype.scalar()) > ByteSize(type)) {
       type = u->src(0)->dtype.scalar();
     }
-    if (!ComputesIn(target_, type)) type = Scalar::kF32;
+    if (!passes::ComputesIn(target_, type)) type = Scalar::kF32;
     work_.arithmetic.push_back(
         {copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set), weight, type, sums});
   }
 
   // Counts the operations of a value in a scope, once, and returns the axes that it depends on.
-  const AxisSet& Visit(const UOp* u, Scope scope, const PackedValue* copy = nullptr) {
+  const AxisSet& Visit(const UOp* u, Scope scope, const analysis::PackedValue* copy = nullptr) {
     const auto [known, is_new] = axes_.try_emplace({u, scope}, nests_.None());
     if (!is_new) return known->second;
     AxisSet set = AxesAndOperations(u, scope, copy);
     return axes_[{u, scope}] = std::move(set);
   }
 
-  AxisSet AxesAndOperations(const UOp* u, Scope scope, const PackedValue* copy) {
+  AxisSet AxesAndOperations(const UOp* u, Scope scope, const analysis::PackedValue* copy) {
     if (u->op == Op::kLoad) return AxesOfReads(u, scope);
     if (u->op == Op::kIota) return nests_.AxesOfOwner(scope);
     if (u->op == Op::kReduceAxis || u->op == Op::kStaged) {
@@ -90,7 +90,7 @@ class WorkBuilder {
     for (const UOp* source : u->srcs()) set |= Visit(source, scope, copy);
     if (!IsElementwise(u->op) || u->op == Op::kPacked || fused_.Contains(u)) return set;
     const bool same = u->op == Op::kCast && !IsConversion(u);
-    if (set.any() && !same) Count(u, set, copy, OpWeight(u->op));
+    if (set.any() && !same) Count(u, set, copy, passes::OpWeight(u->op));
     return set;
   }
 
@@ -98,7 +98,7 @@ class WorkBuilder {
   AxisSet AxesOfReads(const UOp* u, Scope scope) const {
     const AxisSet within = scope ? nests_.Closed(nests_.AxesOfOwner(scope)) : nests_.None();
     AxisSet set = nests_.None();
-    for (const Access& a : accesses_) {
+    for (const analysis::Access& a : accesses_) {
       if (a.node != u) continue;
       const AxisSet axes = nests_.AxesOf(a);
       bool is_inside = true;
@@ -116,7 +116,7 @@ class WorkBuilder {
     while (IsMovement(terms->op)) terms = terms->src(0);
     const bool adds = static_cast<Op>(reduce->word()) == Op::kAdd;
     if (adds && terms->op == Op::kMul && (target_.fast_fma || s_.matrix)) fused_.Insert(terms);
-    double weight = OpWeight(static_cast<Op>(reduce->word()));
+    double weight = passes::OpWeight(static_cast<Op>(reduce->word()));
     if (s_.matrix) {
       // Matrix instructions take halves, at another rate.
       for (const UOp* factor : terms->srcs()) fused_.Insert(factor);
@@ -133,7 +133,7 @@ class WorkBuilder {
 
   int64_t NumberOfBuffer() { return --last_buffer_; }
 
-  std::vector<int64_t> StridesOf(const Access& a) const {
+  std::vector<int64_t> StridesOf(const analysis::Access& a) const {
     std::vector<int64_t> strides;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       const std::optional<int64_t>& stride = a.stride[s_.axes[i].base];
@@ -143,13 +143,14 @@ class WorkBuilder {
   }
 
   // A copy is filled in vectors of its elements.
-  bool IsBroadcast(const MemoryAccess& m, const PackedValue* copy, const AxisSet& axes) const {
+  bool IsBroadcast(const MemoryAccess& m, const analysis::PackedValue* copy,
+                   const AxisSet& axes) const {
     return target_.alu_width > 0 && !m.is_store && !copy && nests_.IsBroadcast(axes);
   }
 
-  void AddAccess(const Access& a) {
+  void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
-    const PackedValue* copy = a.packed ? PackedOf(a.packed) : nullptr;
+    const analysis::PackedValue* copy = a.packed ? PackedOf(a.packed) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
     m.strides = StridesOf(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -182,7 +183,7 @@ class WorkBuilder {
 
   double StagedBytes(const UOp* staged) const {
     double bytes = static_cast<double>(ByteSize(staged->dtype.scalar()));
-    for (const BaseAxis& base : s_.base) {
+    for (const analysis::BaseAxis& base : s_.base) {
       if (base.staged == staged) bytes *= static_cast<double>(base.max_size);
     }
     return bytes;
@@ -195,7 +196,7 @@ class WorkBuilder {
     int64_t row = 1;
     for (size_t n = s_.base.size(); n-- > 0;) {
       if (s_.base[n].staged != staged) continue;
-      for (const Digit& digit : s_.digits[n]) m.strides[digit.axis] = digit.stride * row;
+      for (const loop_nest::Digit& digit : s_.digits[n]) m.strides[digit.axis] = digit.stride * row;
       row *= s_.base[n].max_size;
     }
     m.buffer = staged_[staged];
@@ -207,7 +208,7 @@ class WorkBuilder {
 
   // Strides in the copy of a packed value: its elements are in the order of the loops that read
   // them, lanes innermost.
-  std::vector<int64_t> StridesInCopy(const PackedValue& value) const {
+  std::vector<int64_t> StridesInCopy(const analysis::PackedValue& value) const {
     std::vector<int64_t> strides(s_.axes.size(), 0);
     int64_t row = 1;
     for (const bool lanes : {true, false}) {
@@ -220,7 +221,7 @@ class WorkBuilder {
     return strides;
   }
 
-  MemoryAccess InCopy(const PackedValue& value) const {
+  MemoryAccess InCopy(const analysis::PackedValue& value) const {
     MemoryAccess m;
     m.strides = StridesInCopy(value);
     m.element_bytes = static_cast<double>(ByteSize(value.node->dtype.scalar()));
@@ -233,7 +234,7 @@ class WorkBuilder {
     return m;
   }
 
-  void AddCopyStore(const PackedValue& value, const UOp* node) {
+  void AddCopyStore(const analysis::PackedValue& value, const UOp* node) {
     if (!copied_.Insert(node)) return;
     MemoryAccess m = InCopy(value);
     m.nest = nests_.NestOfCopy(value);
@@ -242,7 +243,7 @@ class WorkBuilder {
   }
 
   void AddPackedReads(size_t number) {
-    const PackedValue& value = s_.packed[number];
+    const analysis::PackedValue& value = s_.packed[number];
     if (value.at.empty()) return;
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
@@ -254,9 +255,9 @@ class WorkBuilder {
   static constexpr int64_t kFirstCopy = -1000000;
 
   const Body& body_;
-  const LoopNest& s_;
-  const std::vector<Access>& accesses_;
-  const Target& target_;
+  const loop_nest::LoopNest& s_;
+  const std::vector<analysis::Access>& accesses_;
+  const passes::Target& target_;
   const KernelNests nests_;
   std::vector<int64_t> in_axis_;  // by axis: its stride as a digit of its base axis
   ScheduledWork work_;
@@ -268,9 +269,9 @@ class WorkBuilder {
 
 }  // namespace
 
-ScheduledWork WorkOf(const Body& body, const LoopNest& nest, const std::vector<Access>& accesses,
-                     const Target& target) {
+ScheduledWork WorkOf(const Body& body, const loop_nest::LoopNest& nest,
+                     const std::vector<analysis::Access>& accesses, const passes::Target& target) {
   return WorkBuilder(body, nest, accesses, target).Build();
 }
 
-}  // namespace tg
+}  // namespace tg::cost

@@ -6,7 +6,7 @@
 
 #include "ir/arithmetic.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // An `index` of a valid program does not overflow. Wrapping arithmetic keeps tg itself free of
@@ -70,26 +70,26 @@ std::pair<int64_t, AffineAddress> AffineBuilder::Eliminate(const AffineAddress& 
   return {0, a};
 }
 
-Interval AffineBuilder::BoundsOf(const AffineAddress& a) {
-  if (a.terms.empty()) return Interval::Point(a.constant);
+analysis::Interval AffineBuilder::BoundsOf(const AffineAddress& a) {
+  if (a.terms.empty()) return analysis::Interval::Point(a.constant);
   // Forms of neighbouring lanes usually differ only in their constants.
   if (a.terms != bounded_terms_) {
     bounds_of_terms_ = ComputeBounds({a.terms, 0});
     bounded_terms_ = a.terms;
   }
-  Interval v = bounds_of_terms_;
+  analysis::Interval v = bounds_of_terms_;
   const bool shifts = (!v.HasLo() || !__builtin_add_overflow(v.lo, a.constant, &v.lo)) &&
                       (!v.HasHi() || !__builtin_add_overflow(v.hi, a.constant, &v.hi));
   return shifts ? v : ComputeBounds(a);
 }
 
-Interval AffineBuilder::ComputeBounds(const AffineAddress& a) {
-  Interval v = BoundsWithoutAssumptions(a);
+analysis::Interval AffineBuilder::ComputeBounds(const AffineAddress& a) {
+  analysis::Interval v = BoundsWithoutAssumptions(a);
   for (const AffineAddress& clause : assumed_) {
     // clause <= -1
     const auto [scale, rest] = Eliminate(a, clause);
     if (scale == 0) continue;
-    const Interval r = BoundsWithoutAssumptions(rest);
+    const analysis::Interval r = BoundsWithoutAssumptions(rest);
     int64_t bound = 0;
     if (scale > 0 && r.HasHi() && !__builtin_sub_overflow(r.hi, scale, &bound)) {
       v.hi = std::min(v.hi, bound);
@@ -106,24 +106,25 @@ const AffineAddress* AffineBuilder::ClauseOf(const UOp* gate) const {
   return at ? &clauses_[static_cast<size_t>(at - 1)] : nullptr;
 }
 
-Interval AffineBuilder::BoundsWithoutAssumptions(const AffineAddress& a) {
-  Interval v = BoundsOfTerms(a);
+analysis::Interval AffineBuilder::BoundsWithoutAssumptions(const AffineAddress& a) {
+  analysis::Interval v = BoundsOfTerms(a);
   for (const auto& [term, k] : a.terms) {
-    const auto limit = LimitOf(term);
+    const auto limit = analysis::LimitOf(term);
     if (!limit || k % limit->factor != 0) continue;
     AffineAddress rest = Add(a, AffineAddress::Term(term), WrapNegate(k));
     rest = Add(rest, FormOf(limit->limit), k / limit->factor);
     rest.Advance(WrapMul(limit->offset, WrapNegate(k / limit->factor)));
-    const Interval bound = BoundsOfTerms(rest);
-    v = Intersect(v, k > 0 ? Interval{INT64_MIN, bound.hi} : Interval{bound.lo, INT64_MAX});
+    const analysis::Interval bound = BoundsOfTerms(rest);
+    v = analysis::Intersect(v, k > 0 ? analysis::Interval{INT64_MIN, bound.hi}
+                                     : analysis::Interval{bound.lo, INT64_MAX});
   }
   return v;
 }
 
-Interval AffineBuilder::BoundsOfTerms(const AffineAddress& a) {
-  Interval sum{a.constant, a.constant};
+analysis::Interval AffineBuilder::BoundsOfTerms(const AffineAddress& a) {
+  analysis::Interval sum{a.constant, a.constant};
   for (const auto& [term, k] : a.terms) {
-    const Interval t = bounds_.Of(term);
+    const analysis::Interval t = bounds_.Of(term);
     int64_t low = 0, high = 0;
     if (!t.HasLo() || !t.HasHi() || __builtin_mul_overflow(k, k > 0 ? t.lo : t.hi, &low) ||
         __builtin_mul_overflow(k, k > 0 ? t.hi : t.lo, &high) ||
@@ -160,7 +161,7 @@ std::pair<AffineAddress, AffineAddress> AffineBuilder::SplitMultiples(const Affi
 }
 
 std::optional<int64_t> AffineBuilder::OneQuotient(const AffineAddress& rest, int64_t d) {
-  const Interval r = BoundsOf(rest);
+  const analysis::Interval r = BoundsOf(rest);
   if (!r.HasLo() || !r.HasHi() || tg::FloorDiv(r.lo, d) != tg::FloorDiv(r.hi, d)) {
     return std::nullopt;
   }
@@ -271,7 +272,7 @@ AffineAddress AffineBuilder::FormOf(const UOp* root) const {
 
 const UOp* AffineBuilder::Less(const AffineAddress& a, const AffineAddress& c) {
   AffineAddress d = Add(a, c, -1);  // d < 0
-  const Interval bounds = BoundsOf(d);
+  const analysis::Interval bounds = BoundsOf(d);
   if (bounds.hi < 0) return b_.Bool(true);
   if (bounds.lo >= 0) return b_.Bool(false);
   // g*t + k < 0  <=>  t < ceil(-k / g) = -floor(k / g)
@@ -298,7 +299,7 @@ const UOp* AffineBuilder::Less(const AffineAddress& a, const AffineAddress& c) {
 
 const UOp* AffineBuilder::NotEqual(const AffineAddress& a, const AffineAddress& c) {
   AffineAddress d = Add(a, c, -1);
-  const Interval bounds = BoundsOf(d);
+  const analysis::Interval bounds = BoundsOf(d);
   if (d.is_constant()) return b_.Bool(d.constant != 0);
   if (bounds.hi < 0 || bounds.lo > 0) return b_.Bool(true);
   int64_t g = 0;
@@ -314,4 +315,4 @@ const UOp* AffineBuilder::NotEqual(const AffineAddress& a, const AffineAddress& 
   return b_.Alu(Op::kCmpNe, {Build(left), Build(right)});
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

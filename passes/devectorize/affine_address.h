@@ -21,7 +21,7 @@
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/order.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 struct AffineAddress {
   using Terms = llvm::SmallVector<std::pair<const UOp*, int64_t>, 4>;
@@ -64,7 +64,7 @@ class AffineBuilder {
   const UOp* Less(const AffineAddress& a, const AffineAddress& c);
   const UOp* NotEqual(const AffineAddress& a, const AffineAddress& c);
 
-  Interval BoundsOf(const AffineAddress& a);
+  analysis::Interval BoundsOf(const AffineAddress& a);
   // For a `gate` that Less returned: a form that is negative if and only if the gate holds. Null
   // for other gates.
   const AffineAddress* ClauseOf(const UOp* gate) const;
@@ -85,9 +85,9 @@ class AffineBuilder {
   // (first, second) with a = d * first + second, where the coefficients of `second` are less than d
   // in magnitude and its constant is in 0..d-1.
   std::pair<AffineAddress, AffineAddress> SplitMultiples(const AffineAddress& a, int64_t d) const;
-  Interval ComputeBounds(const AffineAddress& a);
-  Interval BoundsWithoutAssumptions(const AffineAddress& a);
-  Interval BoundsOfTerms(const AffineAddress& a);
+  analysis::Interval ComputeBounds(const AffineAddress& a);
+  analysis::Interval BoundsWithoutAssumptions(const AffineAddress& a);
+  analysis::Interval BoundsOfTerms(const AffineAddress& a);
   // a = coarse * size + fine with fine in 0..size-1, for a size > 1 that divides d; size 0: none.
   struct Grain {
     int64_t size = 0;
@@ -98,17 +98,17 @@ class AffineBuilder {
   std::optional<int64_t> OneQuotient(const AffineAddress& rest, int64_t d);
 
   Builder& b_;
-  Bounds bounds_;
-  mutable StructuralOrder order_;       // a cache
-  AffineAddress::Terms last_terms_;     // the terms of the last Build
-  const UOp* last_sum_ = nullptr;       // the node of their sum
-  AffineAddress::Terms bounded_terms_;  // the terms of the last BoundsOf
-  Interval bounds_of_terms_;            // the bounds of their sum
+  analysis::Bounds bounds_;
+  mutable analysis::StructuralOrder order_;  // a cache
+  AffineAddress::Terms last_terms_;          // the terms of the last Build
+  const UOp* last_sum_ = nullptr;            // the node of their sum
+  AffineAddress::Terms bounded_terms_;       // the terms of the last BoundsOf
+  analysis::Interval bounds_of_terms_;       // the bounds of their sum
   std::vector<AffineAddress> assumed_;
   NodeMap<int> clause_of_;  // 1 + the position in clauses_
   std::vector<AffineAddress> clauses_;
 };
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_AFFINE_ADDRESS_H_

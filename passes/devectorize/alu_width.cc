@@ -9,27 +9,28 @@
 #include "passes/devectorize/width.h"
 #include "passes/legalize/forward.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // The value of the op `u` on `n` of its lanes, given these lanes of its sources as `srcs`: ops of
 // at most the target's width, concatenated.
-const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold, const UOp* u,
-                  UOpSpan srcs, int n) {
-  Nodes uniform;
+const UOp* CutOne(Builder& b, Body& body, const passes::Target& target, LaneFolder& fold,
+                  const UOp* u, UOpSpan srcs, int n) {
+  legalize::Nodes uniform;
   for (const UOp* s : srcs) {
     if (const UOp* x = Uniform(b, s)) uniform.push_back(x);
   }
   if (uniform.size() == srcs.size()) {
-    const UOp* one = b.context().Make(u->op, u->dtype.WithLanes(1), Span(uniform), u->attr);
+    const UOp* one =
+        b.context().Make(u->op, u->dtype.WithLanes(1), legalize::Span(uniform), u->attr);
     return b.Splat(fold(u, one), n);
   }
   const auto widest = static_cast<unsigned>(AluLanes(target, u));
-  Nodes parts;
+  legalize::Nodes parts;
   for (int at = 0; at < n;) {
     const auto left = static_cast<unsigned>(n - at);
     const auto width = static_cast<int>(std::bit_floor(std::min(left, widest)));
-    Nodes pieces;
+    legalize::Nodes pieces;
     bool same = true;
     for (const UOp* s : srcs) {
       pieces.push_back(Slice(b, s, at, width));
@@ -37,21 +38,23 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold
     }
     if (same && width > 1) {
       for (const UOp*& p : pieces) p = Uniform(b, p);
-      const UOp* one = b.context().Make(u->op, u->dtype.WithLanes(1), Span(pieces), u->attr);
+      const UOp* one =
+          b.context().Make(u->op, u->dtype.WithLanes(1), legalize::Span(pieces), u->attr);
       parts.push_back(b.Splat(fold(u, one), width));
     } else {
-      const UOp* made = b.context().Make(u->op, u->dtype.WithLanes(width), Span(pieces), u->attr);
+      const UOp* made =
+          b.context().Make(u->op, u->dtype.WithLanes(width), legalize::Span(pieces), u->attr);
       parts.push_back(fold(u, made));
       if (parts.back() == made) body.CarryOver(u, made);
     }
     at += width;
   }
-  return Concat(b, Span(parts));
+  return Concat(b, legalize::Span(parts));
 }
 
 }  // namespace
 
-void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order) {
+void CutArithmetic(Body& body, const Module& module, const passes::Target& target, UOpSpan order) {
   Builder b(*body.context);
   LaneFolder fold(*body.context, module);
   const LanePicks lane_picks(order, target);
@@ -66,7 +69,7 @@ void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSp
     }
     return PickLanes(b, whole.Get(u), Span(pick));
   };
-  Nodes srcs;
+  legalize::Nodes srcs;
   for (const UOp* u : order) {
     const uint32_t number = lane_picks.any() ? lane_picks.NumberOf(u) : 0;
     if (number != 0) {
@@ -79,7 +82,7 @@ void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSp
         srcs.clear();
         for (const UOp* s : u->srcs()) srcs.push_back(pick_of(s, pick));
         picked[number].push_back(
-            CutOne(b, body, target, fold, u, Span(srcs), static_cast<int>(pick.size())));
+            CutOne(b, body, target, fold, u, legalize::Span(srcs), static_cast<int>(pick.size())));
       }
       if (!wanted.whole) continue;
       if (u->op == Op::kGep) {
@@ -97,15 +100,15 @@ void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSp
         break;
       case Op::kVectorize:
       case Op::kCat:
-        made = Concat(b, Span(srcs));
+        made = Concat(b, legalize::Span(srcs));
         break;
       case Op::kGep:
         made = PickLanes(b, srcs[0], u->list());
         break;
       default:
         made = u->dtype.is_value() && u->dtype.lanes() > 1 && IsElementwise(u->op)
-                   ? CutOne(b, body, target, fold, u, Span(srcs), u->dtype.lanes())
-                   : fold(u, WithSources(b, u, Span(srcs)));
+                   ? CutOne(b, body, target, fold, u, legalize::Span(srcs), u->dtype.lanes())
+                   : fold(u, legalize::WithSources(b, u, legalize::Span(srcs)));
     }
     body.CarryOver(u, made);
     whole[u] = made;
@@ -113,4 +116,4 @@ void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSp
   body.root = whole.Get(body.root);
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

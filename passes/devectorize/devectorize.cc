@@ -18,14 +18,15 @@
 #include "passes/legalize/index_type.h"
 #include "passes/legalize/integer.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
-constexpr PassOption kOptions[] = {
-    {"alu-width", PassOption::Kind::kInt, "-1",
+constexpr passes::PassOption kOptions[] = {
+    {"alu-width", passes::PassOption::Kind::kInt, "-1",
      "bytes of a vector in arithmetic at most, 0 for scalars; -1: the target's"},
-    {"mem-width", PassOption::Kind::kInt, "-1", "bytes that one access moves; -1: the target's"},
-    {"functions", PassOption::Kind::kString, "target",
+    {"mem-width", passes::PassOption::Kind::kInt, "-1",
+     "bytes that one access moves; -1: the target's"},
+    {"functions", passes::PassOption::Kind::kString, "target",
      "exp2, log2, sin, pow, sqrt and division: 'own', written out in arithmetic; 'device'; or "
      "'target'"},
 };
@@ -55,7 +56,7 @@ struct Contents {
 
 // Fails if the private scratch of the kernel exceeds what the target has. To be called after
 // CutMemory, which decides whether register scratch becomes private.
-absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
+absl::Status CheckPrivateMemory(UOpSpan order, const passes::Target& target) {
   const int64_t bytes = ScratchBytes(order, AddrSpace::kPrivate);
   if (bytes <= target.private_memory) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -63,8 +64,8 @@ absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
                    " has ", target.private_memory, " for a work-item"));
 }
 
-absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
-                         Statistics& statistics) {
+absl::Status RunOnKernel(const Module& module, Kernel& kernel, passes::Target target,
+                         passes::Statistics& statistics) {
   Body& body = kernel.body;
   RootOrder order(body);
   const Contents contents(order.Get());
@@ -72,11 +73,11 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   // analyse. A kernel with other addresses has been through this pass before.
   const bool is_first = !contents.narrow_addresses;
   // Comes before vectors are split, because there are fewer nodes then.
-  if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
+  if (contents.Has(Op::kMulAcc)) legalize::SplitIntegerMulAcc(body);
   target.alu_width = OperandWidth(order.Get(), target);
   // Accesses, reduces and types of addresses are rewritten node by node, so that one walk does all
   // three.
-  IndexTypes types(body, module);
+  legalize::IndexTypes types(body, module);
   std::optional<LaneReducer> reducer;
   if (contents.Has(Op::kReduce)) {
     reducer.emplace(body, !module.flags.has(ModuleFlag::kNoReassociate), target, order.Get());
@@ -92,35 +93,35 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
     statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
   } else {
     Builder b(*body.context);
-    ForwardRewrite(body, order.Get(), [&](const UOp* u, UOpSpan srcs) {
+    legalize::ForwardRewrite(body, order.Get(), [&](const UOp* u, UOpSpan srcs) {
       const UOp* reduced = reduce(u, srcs);
-      return types.Finish(reduced ? reduced : WithSources(b, u, srcs));
+      return types.Finish(reduced ? reduced : legalize::WithSources(b, u, srcs));
     });
   }
   if (reducer && !reducer->status().ok()) return reducer->status();
   if (contents.Has(Op::kScratch)) {
     if (absl::Status s = CheckPrivateMemory(order.Get(), target); !s.ok()) return s;
   }
-  LegalizeIntegers(body, module, order.Get());
-  if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
-    if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
+  legalize::LegalizeIntegers(body, module, order.Get());
+  if (contents.HasAnyOf([&](Scalar s) { return legalize::ConcernsFloatTypes(s, target); })) {
+    if (absl::Status s = legalize::LowerFloatTypes(body, target); !s.ok()) return s;
   }
   // Not done twice: the expansions contain the device's own division and square root as first
   // approximations, which must stay.
-  if (is_first) LowerFloatFunctions(body, target);
+  if (is_first) legalize::LowerFloatFunctions(body, target);
   // Comes after all of these steps, since they create arithmetic that must be split too.
   CutArithmetic(body, module, target, order.Get());
   if (target.HasVectors()) TransposeSquares(body, order);
   return absl::OkStatus();
 }
 
-absl::Status Run(Module& module, PassContext& context) {
-  Target target = context.target;
+absl::Status Run(Module& module, passes::PassContext& context) {
+  passes::Target target = context.target;
   if (context.Int("alu-width") >= 0) target.alu_width = static_cast<int>(context.Int("alu-width"));
   if (context.Int("mem-width") >= 0) target.mem_width = static_cast<int>(context.Int("mem-width"));
   const std::string_view functions = context.String("functions");
   if (functions == "own") {
-    target.own_functions = AllMathFunctions();
+    target.own_functions = passes::AllMathFunctions();
   } else if (functions == "device") {
     target.own_functions.reset();
   } else if (functions != "target") {
@@ -128,17 +129,18 @@ absl::Status Run(Module& module, PassContext& context) {
         absl::StrCat("option functions is '", absl::string_view(functions.data(), functions.size()),
                      "'; it may be target, own or device"));
   }
-  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
-    if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
-    const absl::Status s = RunOnKernel(module, kernel, target, statistics);
-    if (s.ok()) return s;
-    return absl::Status(s.code(), absl::StrCat("kernel @", kernel.name, ": ", s.message()));
-  });
+  return passes::ForEachKernel(
+      module, context, [&](Kernel& kernel, passes::Statistics& statistics) {
+        if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
+        const absl::Status s = RunOnKernel(module, kernel, target, statistics);
+        if (s.ok()) return s;
+        return absl::Status(s.code(), absl::StrCat("kernel @", kernel.name, ": ", s.message()));
+      });
 }
 
 }  // namespace
 
-constinit const Pass kDevectorizePass = {
+constinit const passes::Pass kDevectorizePass = {
     "devectorize", "cuts accesses and arithmetic to the target's widths and types", kOptions, &Run};
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -5,11 +5,11 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // Transforms kernels at stage expanded and leaves them at that stage.
-extern const Pass kDevectorizePass;
+extern const passes::Pass kDevectorizePass;
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_DEVECTORIZE_H_

@@ -15,12 +15,13 @@
 #include "ir/walk.h"
 #include "passes/devectorize/random_kernel.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
-absl::Status Devectorize(Module& module, const Target& target, int alu_width, int mem_width) {
-  PassContext context{target, {}, {}, {}};
-  for (const PassOption& o : kDevectorizePass.options) {
+absl::Status Devectorize(Module& module, const passes::Target& target, int alu_width,
+                         int mem_width) {
+  passes::PassContext context{target, {}, {}, {}};
+  for (const passes::PassOption& o : kDevectorizePass.options) {
     context.options[std::string(o.name)] = std::string(o.default_value);
   }
   context.options["alu-width"] = std::to_string(alu_width);
@@ -28,13 +29,13 @@ absl::Status Devectorize(Module& module, const Target& target, int alu_width, in
   return kDevectorizePass.run(module, context);
 }
 
-std::vector<HostBuffer> BuffersAfter(const RandomKernel& k, absl::Status* status) {
-  std::vector<HostBuffer> buffers = k.buffers;
-  std::vector<KernelArg> args;
-  for (HostBuffer& b : buffers) args.push_back({&b});
-  InterpretOptions options;
-  options.mulacc = MulAcc::kTwoRoundings;
-  *status = RunKernel(*k.module->kernels[0], args, {}, options);
+std::vector<interpret::HostBuffer> BuffersAfter(const RandomKernel& k, absl::Status* status) {
+  std::vector<interpret::HostBuffer> buffers = k.buffers;
+  std::vector<interpret::KernelArg> args;
+  for (interpret::HostBuffer& b : buffers) args.push_back({&b});
+  interpret::InterpretOptions options;
+  options.mulacc = interpret::MulAcc::kTwoRoundings;
+  *status = interpret::RunKernel(*k.module->kernels[0], args, {}, options);
   return buffers;
 }
 
@@ -44,7 +45,7 @@ bool SameValue(Scalar s, int64_t a, int64_t b) {
 }
 
 // Checks the form that linearize and the renderer rely on.
-void CheckForm(const Kernel& kernel, const Target& target) {
+void CheckForm(const Kernel& kernel, const passes::Target& target) {
   NodeSet used;
   for (const UOp* u : PostOrder(kernel.body.root)) {
     const int lanes = u->dtype.lanes();
@@ -58,7 +59,7 @@ void CheckForm(const Kernel& kernel, const Target& target) {
     }
     if (IsElementwise(u->op) && u->dtype.is_value() && u->op != Op::kCast &&
         u->op != Op::kBitcast) {
-      EXPECT_TRUE(ComputesIn(target, u->dtype.scalar())) << u->dtype.ToString();
+      EXPECT_TRUE(passes::ComputesIn(target, u->dtype.scalar())) << u->dtype.ToString();
       if (target.is_gpu) {
         EXPECT_EQ(lanes, 1) << Mnemonic(u->op);
       }
@@ -70,7 +71,7 @@ class RandomKernels : public testing::TestWithParam<std::tuple<std::string, int,
 
 TEST_P(RandomKernels, MeanTheSame) {
   const auto& [name, alu_width, mem_width] = GetParam();
-  const Target target = *FindTarget(name);
+  const passes::Target target = *passes::FindTarget(name);
   int done = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
     const RandomKernel k =
@@ -80,7 +81,7 @@ TEST_P(RandomKernels, MeanTheSame) {
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
     ASSERT_TRUE(VerifyModule(*k.module).ok()) << VerifyModule(*k.module);
     absl::Status status;
-    const std::vector<HostBuffer> before = BuffersAfter(k, &status);
+    const std::vector<interpret::HostBuffer> before = BuffersAfter(k, &status);
     // Rare: the generator multiplies its way out of what `index` holds.
     ASSERT_TRUE(status.ok()) << status;
 
@@ -89,9 +90,9 @@ TEST_P(RandomKernels, MeanTheSame) {
     SCOPED_TRACE("afterwards\n" + PrintModule(*k.module));
     ASSERT_TRUE(VerifyModule(*k.module).ok()) << VerifyModule(*k.module);
     CheckForm(*k.module->kernels[0], target);
-    const std::vector<HostBuffer> after = BuffersAfter(k, &status);
+    const std::vector<interpret::HostBuffer> after = BuffersAfter(k, &status);
     ASSERT_TRUE(status.ok()) << status;
-    const HostBuffer& x = before[0];
+    const interpret::HostBuffer& x = before[0];
     for (size_t i = 0; i < x.data.size(); ++i) {
       ASSERT_TRUE(SameValue(x.dtype.scalar(), x.data[i], after[0].data[i]))
           << "element " << i << ": " << x.data[i] << " before, " << after[0].data[i] << " after";
@@ -107,21 +108,21 @@ class Examples : public testing::TestWithParam<std::string> {};
 TEST_P(Examples, MeanTheSame) {
   auto module = ReadModuleFile("passes/devectorize/test/" + GetParam() + ".uop");
   ASSERT_TRUE(module.ok()) << module.status();
-  const Target target = *FindTarget((*module)->target);
+  const passes::Target target = *passes::FindTarget((*module)->target);
   const auto run = [&](const Kernel& kernel) {
     std::mt19937_64 random(5);
-    std::vector<HostBuffer> buffers;
+    std::vector<interpret::HostBuffer> buffers;
     for (const UOp* u : PostOrder(kernel.body.root)) {
       if (u->op != Op::kDefineGlobal) continue;
-      if (u->dtype.size() > 100000) return std::vector<HostBuffer>{};
+      if (u->dtype.size() > 100000) return std::vector<interpret::HostBuffer>{};
       const auto slot = static_cast<size_t>(u->word());
       if (slot >= buffers.size()) buffers.resize(slot + 1);
-      HostBuffer& b = buffers[slot];
+      interpret::HostBuffer& b = buffers[slot];
       b.dtype = u->dtype.is_image() ? u->dtype : DType(u->dtype.scalar());
       b.shape = {u->dtype.size()};
       if (u->dtype.is_image()) b.shape = {u->dtype.height(), u->dtype.width(), 4};
     }
-    for (HostBuffer& b : buffers) {
+    for (interpret::HostBuffer& b : buffers) {
       const int64_t size = b.dtype.is_image() ? b.dtype.size() : b.shape.empty() ? 0 : b.shape[0];
       // Eighths: sums of them are exact in any order.
       for (int64_t i = 0; i < size; ++i) {
@@ -129,20 +130,20 @@ TEST_P(Examples, MeanTheSame) {
         b.data.push_back(BitsFromDouble(b.dtype.scalar(), IsFloat(b.dtype.scalar()) ? v : v * 8));
       }
     }
-    std::vector<KernelArg> args;
-    for (HostBuffer& b : buffers) args.push_back({&b});
-    const absl::Status status = RunKernel(kernel, args, {{"n", 7}}, {});
+    std::vector<interpret::KernelArg> args;
+    for (interpret::HostBuffer& b : buffers) args.push_back({&b});
+    const absl::Status status = interpret::RunKernel(kernel, args, {{"n", 7}}, {});
     EXPECT_TRUE(status.ok()) << status;
     return buffers;
   };
-  std::vector<std::vector<HostBuffer>> before;
+  std::vector<std::vector<interpret::HostBuffer>> before;
   for (const auto& k : (*module)->kernels) before.push_back(run(*k));
   const absl::Status status = Devectorize(**module, target, target.alu_width, target.mem_width);
   ASSERT_TRUE(status.ok()) << status;
   int compared = 0;
   for (size_t i = 0; i < before.size(); ++i) {
     const Kernel& kernel = *(*module)->kernels[i];
-    const std::vector<HostBuffer> after = run(kernel);
+    const std::vector<interpret::HostBuffer> after = run(kernel);
     // Dead slots at the end may be gone.
     for (size_t slot = 0; slot < after.size(); ++slot) {
       if (after[slot].data.empty()) continue;
@@ -170,4 +171,4 @@ INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels,
                          });
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -8,7 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
@@ -105,4 +105,4 @@ std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_
   return runs;
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -11,7 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/devectorize/affine_address.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // One lane of an access.
 struct LaneAccess {
@@ -60,6 +60,6 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
 // The same for lanes at base + offsets[lane], without gates.
 std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_ELEMENT_RUNS_H_

@@ -8,7 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/devectorize/lane_origins.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // The vector of lanes first, first + step, ... of `x` (n of them), each followed by the `width - 1`
@@ -56,7 +56,7 @@ bool IsSum(const UOp* u) {
 // multiply-adds, each of which waits for the previous one of its sum: that takes two thirds of
 // Target::fma_accumulators, which has a margin. A few less are enough for few terms, since the tree
 // that is the alternative needs additional additions.
-bool HidesWaiting(const UOp* sum, const Target& target) {
+bool HidesWaiting(const UOp* sum, const passes::Target& target) {
   if (target.HidesWaits()) return false;
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();
   const int64_t size = ByteSize(sum->dtype.scalar());
@@ -66,7 +66,7 @@ bool HidesWaiting(const UOp* sum, const Target& target) {
 }
 
 // Finds sums that are only read by one addition, to which their terms may be added one by one.
-NodeSet FindChains(UOpSpan order, const Target& target) {
+NodeSet FindChains(UOpSpan order, const passes::Target& target) {
   NodeSet chains, used, again;
   std::vector<const UOp*> found;
   for (const UOp* u : order) {
@@ -87,7 +87,7 @@ NodeSet FindChains(UOpSpan order, const Target& target) {
 
 }  // namespace
 
-LaneReducer::LaneReducer(Body& body, bool reassociate, const Target& target, UOpSpan order)
+LaneReducer::LaneReducer(Body& body, bool reassociate, const passes::Target& target, UOpSpan order)
     : body_(body), b_(*body.context), reassociate_(reassociate) {
   if (reassociate) chains_ = FindChains(order, target);
 }
@@ -106,4 +106,4 @@ const UOp* LaneReducer::Rewrite(const UOp* u, UOpSpan srcs) {
   return Combine(b_, static_cast<Op>(u->word()), srcs[0], u->dtype.lanes(), reassociate_);
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

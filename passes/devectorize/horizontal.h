@@ -12,12 +12,12 @@
 #include "ir/walk.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 class LaneReducer {
  public:
   // `order`: the nodes that the body's root reaches, sources first.
-  LaneReducer(Body& body, bool reassociate, const Target& target, UOpSpan order);
+  LaneReducer(Body& body, bool reassociate, const passes::Target& target, UOpSpan order);
 
   // The replacement of node `u`, whose new sources are `srcs`, if it is such a reduction, or the
   // addition to an accumulator that takes the reduction's terms one by one. Null for other nodes,
@@ -34,6 +34,6 @@ class LaneReducer {
   absl::Status status_;
 };
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_HORIZONTAL_H_

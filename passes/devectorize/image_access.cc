@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 constexpr int64_t kChannels = 4;
@@ -40,7 +40,7 @@ bool OutsideUnless(AffineBuilder& linear, const AffineAddress& coordinate, int64
                    const AffineAddress& clause) {
   const auto [scale, rest] = linear.Eliminate(coordinate, clause);
   if (scale == 0) return false;
-  const Interval r = linear.BoundsOf(rest);
+  const analysis::Interval r = linear.BoundsOf(rest);
   return scale > 0 ? r.HasLo() && r.lo >= size : r.HasHi() && r.hi < 0;
 }
 
@@ -108,4 +108,4 @@ LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
   return {value, 0};
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

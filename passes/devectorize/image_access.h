@@ -10,7 +10,7 @@
 #include "passes/devectorize/affine_address.h"
 #include "passes/devectorize/lane_origins.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // Whether `address`, an `index` node, addresses elements of an image by their numbers, not texels
 // by their coordinates.
@@ -25,6 +25,6 @@ LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
 const UOp* TexelAddress(Builder& b, AffineBuilder& linear, const UOp* image,
                         const AffineAddress& first, const UOp* gate);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_IMAGE_ACCESS_H_

@@ -3,7 +3,7 @@
 #include "passes/devectorize/image_access.h"
 #include "passes/devectorize/memory_cutter.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 const UOp* MemoryCutter::LoadImage(const UOp* u, UOpSpan srcs) {
   const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
@@ -29,7 +29,7 @@ const UOp* MemoryCutter::LoadImage(const UOp* u, UOpSpan srcs) {
 }
 
 const UOp* MemoryCutter::StoreImage(const UOp* u, UOpSpan srcs) {
-  Nodes tokens;
+  legalize::Nodes tokens;
   for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
     AffineAddress start = run.start;
     if (run.size() % 4 != 0 || index_.linear().Divisor(start) % 4 != 0) {
@@ -47,7 +47,7 @@ const UOp* MemoryCutter::StoreImage(const UOp* u, UOpSpan srcs) {
       ++statistics_.wide_accesses;
     }
   }
-  return Join(Span(tokens));
+  return Join(legalize::Span(tokens));
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -2,14 +2,14 @@
 
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 const UOp* LaneFolder::operator()(const UOp* u, const UOp* made) {
   if (!IsElementwise(made->op) || !made->dtype.is_value()) return made;
   bool is_new = false, all = true, uses_new = false;
   for (size_t i = 0; i < made->num_srcs; ++i) {
-    const bool is_constant = UniformBits(made->src(i)).has_value();
-    is_new |= is_constant && !UniformBits(u->src(i));
+    const bool is_constant = rewrite::UniformBits(made->src(i)).has_value();
+    is_new |= is_constant && !rewrite::UniformBits(u->src(i));
     all &= is_constant;
     uses_new |= folded_.Contains(made->src(i));
   }
@@ -23,4 +23,4 @@ const UOp* LaneFolder::operator()(const UOp* u, const UOp* made) {
   return simple;
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

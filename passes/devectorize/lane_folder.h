@@ -8,7 +8,7 @@
 #include "ir/walk.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // Simplifies nodes of which a source became constant because its vector was split, such as the
 // first lane of x + [0, 1, 2, 3] or a select by [false, true], and the users of such nodes. It
@@ -23,10 +23,10 @@ class LaneFolder {
  private:
   Context& ctx_;
   const Module& module_;
-  std::optional<Simplifier> simplifier_;
+  std::optional<simplify::Simplifier> simplifier_;
   NodeSet folded_;  // results that have changed or have a new constant, so that users are checked
 };
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_LANE_FOLDER_H_

@@ -7,7 +7,7 @@
 #include "ir/interpret/scalar.h"
 #include "passes/devectorize/lane_origins.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 bool IsIndexOrGate(const UOp* u) { return u->dtype.is_index() || u->dtype.is_bool(); }
@@ -115,7 +115,8 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
     lanes[i] = f.offsets.empty() ? same[i].data() : f.offsets.data();
   }
   std::vector<int64_t> offsets(n);
-  if (EvalAluLanes(u->op, Scalar::kIndex, n, lanes[0], lanes[1], lanes[2], offsets.data()) != n) {
+  if (interpret::EvalAluLanes(u->op, Scalar::kIndex, n, lanes[0], lanes[1], lanes[2],
+                              offsets.data()) != n) {
     return false;
   }
   forms.index.push_back(*std::move(base));
@@ -184,7 +185,7 @@ AffineAddress LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
                  : linear_.FloorMod(src(0), src(1).constant);
     case Op::kMax:
     case Op::kMin: {
-      const Interval d = linear_.BoundsOf(linear_.Add(src(0), src(1), -1));
+      const analysis::Interval d = linear_.BoundsOf(linear_.Add(src(0), src(1), -1));
       if (d.lo >= 0) return u->op == Op::kMax ? src(0) : src(1);
       if (d.hi <= 0) return u->op == Op::kMax ? src(1) : src(0);
       break;
@@ -271,4 +272,4 @@ void LaneIndex::Visit(const UOp* u, const UOp* now) {
   forms_.push_back(std::move(forms));
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

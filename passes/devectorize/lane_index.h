@@ -14,7 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/devectorize/affine_address.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 class LaneIndex {
  public:
@@ -69,6 +69,6 @@ class LaneIndex {
   std::vector<Forms> forms_{1};
 };
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_LANE_INDEX_H_

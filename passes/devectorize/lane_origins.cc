@@ -5,7 +5,7 @@
 
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 16>;
@@ -233,4 +233,4 @@ const UOp* Uniform(Builder& b, const UOp* x) {
   return Extract(b, first);
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

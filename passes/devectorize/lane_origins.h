@@ -12,7 +12,7 @@
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 struct LaneRef {
   const UOp* node = nullptr;
@@ -40,6 +40,6 @@ const UOp* Concat(Builder& b, UOpSpan parts);
 // The scalar to which all lanes of `x` are equal; null if they differ or are not known to be equal.
 const UOp* Uniform(Builder& b, const UOp* x);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_LANE_ORIGINS_H_

@@ -8,7 +8,7 @@
 #include "passes/devectorize/lane_positions.h"
 #include "passes/devectorize/width.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 bool IsVectorOp(const UOp* u) {
@@ -43,7 +43,7 @@ bool IsRegisters(std::span<const int64_t> v, int width) {
 
 // Whether a gep may be a reason to compute its source pick by pick. Most are not, since they pick
 // whole registers for stores.
-bool MayMove(const UOp* gep, const Target& target) {
+bool MayMove(const UOp* gep, const passes::Target& target) {
   const UOp* source = gep->src(0);
   if (source->op == Op::kGep) return true;
   if (!IsVectorOp(source)) return false;
@@ -94,7 +94,7 @@ LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick) {
   return out;
 }
 
-LanePicks::LanePicks(UOpSpan order, const Target& target) {
+LanePicks::LanePicks(UOpSpan order, const passes::Target& target) {
   // Visits users before sources. The sources of a node that is no candidate are needed as a whole;
   // such a node is itself no candidate (except a gep), and so on.
   NodeSet whole;
@@ -115,7 +115,7 @@ LanePicks::LanePicks(UOpSpan order, const Target& target) {
   if (splits && moves) Find(candidates, whole, target);
 }
 
-void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
+void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const passes::Target& target) {
   number_.Reserve(candidates[0]->id + 1);
   wanted_.resize(candidates.size() + 1);
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -156,4 +156,4 @@ void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -11,7 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // A list of lanes of a node, in the order in which a user reads them.
 using LanePick = llvm::SmallVector<int64_t, 16>;
@@ -30,7 +30,7 @@ struct WantedLanes {
 // `order`: the nodes that a root reaches, sources first.
 class LanePicks {
  public:
-  LanePicks(UOpSpan order, const Target& target);
+  LanePicks(UOpSpan order, const passes::Target& target);
 
   // Whether some node is computed by picks.
   bool any() const { return any_; }
@@ -41,7 +41,7 @@ class LanePicks {
   size_t size() const { return wanted_.size(); }
 
  private:
-  void Find(UOpSpan candidates, NodeSet& whole, const Target& target);
+  void Find(UOpSpan candidates, NodeSet& whole, const passes::Target& target);
 
   bool any_ = false;
   NodeMap<uint32_t> number_;
@@ -51,6 +51,6 @@ class LanePicks {
 // The elements of `lanes` at the positions in `pick`.
 LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_LANE_PICKS_H_

@@ -5,7 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // Whether a lane at `b` may follow one at `a` without a shuffle. Has no branches, because it is
@@ -114,4 +114,4 @@ int Shuffles(std::span<const int64_t> lanes, int width) {
   return ShufflesOf(lanes.size(), width, [&](size_t i) { return lanes[i]; });
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

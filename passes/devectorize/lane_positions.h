@@ -10,7 +10,7 @@
 #include "ir/uop.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // The place of each lane. Consecutive places mean adjacent lanes of one register, equal places mean
 // one value, and a constant has the place kAnywhere.
@@ -41,6 +41,6 @@ int Shuffles(Positions places, std::span<const int64_t> lanes, int width);
 int Shuffles(Positions places, int width);
 int Shuffles(std::span<const int64_t> lanes, int width);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_LANE_POSITIONS_H_

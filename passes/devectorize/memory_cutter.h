@@ -16,7 +16,7 @@
 #include "passes/legalize/forward.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // One lane of an access to register scratch.
 struct RegisterLane {
@@ -30,8 +30,8 @@ struct RegisterLane {
 // accesses to global, local and private memory; register scratch and images have separate files.
 class MemoryCutter {
  public:
-  MemoryCutter(Body& body, const Module& module, const Target& target, UOpSpan order,
-               IndexTypes& types)
+  MemoryCutter(Body& body, const Module& module, const passes::Target& target, UOpSpan order,
+               legalize::IndexTypes& types)
       : body_(body),
         target_(target),
         order_(order),
@@ -43,7 +43,7 @@ class MemoryCutter {
 
   absl::StatusOr<MemoryStatistics> Run(
       llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other) {
-    ForwardRewrite(body_, order_, [&](const UOp* u, UOpSpan srcs) {
+    legalize::ForwardRewrite(body_, order_, [&](const UOp* u, UOpSpan srcs) {
       const UOp* v = other(u, srcs);
       v = types_.Finish(v ? v : Rewrite(u, srcs));
       index_.Visit(u, v);
@@ -140,18 +140,18 @@ class MemoryCutter {
   static const UOp* PointerOf(const UOp* new_address) { return new_address->src(0); }
 
   Body& body_;
-  const Target& target_;
+  const passes::Target& target_;
   const UOpSpan order_;  // sources first
   RegisterScratch registers_;
   Builder b_;
   LaneIndex index_;
-  IndexTypes& types_;
+  legalize::IndexTypes& types_;
   const Module& module_;
-  std::optional<Simplifier> simplifier_;
+  std::optional<simplify::Simplifier> simplifier_;
   MemoryStatistics statistics_;
   absl::Status status_;
 };
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_MEMORY_CUTTER_H_

@@ -8,7 +8,7 @@
 #include "passes/devectorize/memory_cutter.h"
 #include "passes/devectorize/width.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alternative) {
   const UOp* address = access->src(0);
@@ -133,24 +133,24 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
                                        return run.IsInOrder(next - static_cast<int>(run.size()));
                                      }) &&
                         next == u->dtype.lanes();
-  Nodes parts;
+  legalize::Nodes parts;
   if (!alternative) {
     for (const StridedGroup& group : StridedGroups(u, runs)) {
       const DType t = u->dtype.WithLanes(group.lanes);
       parts.push_back(b_.context().Make(u->op, t, {Address(srcs[0], group.start)}, group.stride));
       body_.CarryOver(u, parts.back());
     }
-    if (!parts.empty()) return Concat(b_, Span(parts));
+    if (!parts.empty()) return Concat(b_, legalize::Span(parts));
   }
   LaneRefs result;
   if (!in_order) result = NoLanes(u, alternative);
   for (const ElementRun& run : runs) {
     ForEachPiece(srcs[0], run, widest, [&](const UOp* address, size_t at, size_t width) {
-      Nodes alternatives;
+      legalize::Nodes alternatives;
       for (size_t k = 0; alternative && k < width; ++k) {
         alternatives.push_back(alternative_of[static_cast<size_t>(run.LanesOf(at + k)[0])]);
       }
-      const UOp* x = LoadPiece(u, address, static_cast<int>(width), Span(alternatives));
+      const UOp* x = LoadPiece(u, address, static_cast<int>(width), legalize::Span(alternatives));
       if (in_order) {
         parts.push_back(x);
         return;
@@ -162,13 +162,14 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
       }
     });
   }
-  return in_order ? Concat(b_, Span(parts)) : Assemble(b_, {result.data(), result.size()});
+  return in_order ? Concat(b_, legalize::Span(parts))
+                  : Assemble(b_, {result.data(), result.size()});
 }
 
 const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   const UOp* pointer = PointerOf(srcs[0]);
   const UOp* value = srcs[1];
-  Nodes tokens;
+  legalize::Nodes tokens;
   if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
     return StoreRegisters(u, srcs, *pieces);
   }
@@ -179,7 +180,7 @@ const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
     tokens.push_back(
         b_.context().Make(u->op, kVoid, {Address(srcs[0], group.start), part}, group.stride));
   }
-  if (!tokens.empty()) return Join(Span(tokens));
+  if (!tokens.empty()) return Join(legalize::Span(tokens));
   for (const ElementRun& run : runs) {
     const int lane = run.LanesOf(0)[0];
     const bool in_order = run.IsInOrder(lane);
@@ -196,7 +197,7 @@ const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
       tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
     });
   }
-  return Join(Span(tokens));
+  return Join(legalize::Span(tokens));
 }
 
 const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
@@ -226,7 +227,7 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
       break;
   }
   // An op with any number of tokens as sources takes the tokens that a noop joins directly.
-  Nodes flat;
+  legalize::Nodes flat;
   for (const UOp* s : srcs) {
     if (s->op == Op::kNoop && s->dtype.is_void()) {
       flat.append(s->srcs().begin(), s->srcs().end());
@@ -235,20 +236,20 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
     }
   }
   if (u->op == Op::kAfter) {
-    return b_.After(srcs[0], Span(flat).subspan(1));
+    return b_.After(srcs[0], legalize::Span(flat).subspan(1));
   }
   if (u->op == Op::kEnd) {
     // If no effect is left in the loop, the loop is removed.
     if (srcs[0]->op == Op::kNoop && srcs[0]->num_srcs == 0) return srcs[0];
-    return WithSources(b_, u, srcs);
+    return legalize::WithSources(b_, u, srcs);
   }
-  return WithSources(b_, u, Span(flat));
+  return legalize::WithSources(b_, u, legalize::Span(flat));
 }
 
 absl::StatusOr<MemoryStatistics> CutMemory(
-    Body& body, const Module& module, const Target& target, UOpSpan order, IndexTypes& types,
-    llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other) {
+    Body& body, const Module& module, const passes::Target& target, UOpSpan order,
+    legalize::IndexTypes& types, llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other) {
   return MemoryCutter(body, module, target, order, types).Run(other);
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -19,7 +19,7 @@
 #include "passes/legalize/index_type.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 struct MemoryStatistics {
   int64_t wide_accesses = 0;    // accesses of more than one element
@@ -30,9 +30,9 @@ struct MemoryStatistics {
 // node that is not an access, given its new sources, or null to keep the node. Fails if a store to
 // an image does not cover whole texels.
 absl::StatusOr<MemoryStatistics> CutMemory(
-    Body& body, const Module& module, const Target& target, UOpSpan order, IndexTypes& types,
-    llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other);
+    Body& body, const Module& module, const passes::Target& target, UOpSpan order,
+    legalize::IndexTypes& types, llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_MEMORY_WIDTH_H_

@@ -9,7 +9,7 @@
 #include "passes/analysis/loop_sets.h"
 #include "passes/devectorize/width.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // Whether the `count` lanes from position `first` on are consecutive, or all the same one.
@@ -41,9 +41,9 @@ class LoopDepth {
  public:
   explicit LoopDepth(UOpSpan order) {
     for (const UOp* u : order) {
-      LoopSet loops = 0;
+      analysis::LoopSet loops = 0;
       for (const UOp* s : u->srcs()) loops |= loops_.Get(s);
-      if (u->op == Op::kRange) loops |= LoopBit(num_ranges_++);
+      if (u->op == Op::kRange) loops |= analysis::LoopBit(num_ranges_++);
       if (u->op == Op::kEnd) {
         for (const UOp* range : u->srcs().subspan(1)) loops &= ~loops_.Get(range);
       }
@@ -53,13 +53,13 @@ class LoopDepth {
   int Of(const UOp* u) const { return std::popcount(loops_.Get(u)); }
 
  private:
-  NodeMap<LoopSet> loops_;
+  NodeMap<analysis::LoopSet> loops_;
   size_t num_ranges_ = 0;
 };
 
 }  // namespace
 
-int OperandWidth(UOpSpan order, const Target& target) {
+int OperandWidth(UOpSpan order, const passes::Target& target) {
   constexpr int64_t kMinBytes = 16;  // the narrowest vector registers, as of SSE and NEON
   if (target.alu_width <= kMinBytes) return target.alu_width;
   const auto is_vector = [](const UOp* u) { return u->dtype.is_float() && u->dtype.lanes() > 1; };
@@ -84,4 +84,4 @@ int OperandWidth(UOpSpan order, const Target& target) {
   return static_cast<int>(bytes);
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -5,7 +5,7 @@
 #include "ir/uop.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // The vector width of arithmetic, in bytes, for the expanded body whose nodes are `order`. A value
 // that is loaded once and used by several lanes is read by a `gep`: four pixels for each of eight
@@ -14,8 +14,8 @@ namespace tg {
 // width saves. The result is therefore the greatest width, at most the target's, at which each gep
 // of floats in the innermost loops picks consecutive lanes or one repeated lane. A gep that allows
 // this only for less than 16 bytes is not considered.
-int OperandWidth(UOpSpan order, const Target& target);
+int OperandWidth(UOpSpan order, const passes::Target& target);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_OPERAND_WIDTH_H_

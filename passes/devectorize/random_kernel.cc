@@ -5,7 +5,7 @@
 
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -99,7 +99,7 @@ int64_t Generator::RandomBits(Scalar s) {
 }
 
 const UOp* Generator::NewBuffer(Scalar s, int64_t size) {
-  HostBuffer buffer;
+  interpret::HostBuffer buffer;
   buffer.dtype = s;
   buffer.shape = {size};
   for (int64_t i = 0; i < size; ++i) buffer.data.push_back(RandomBits(s));
@@ -109,7 +109,7 @@ const UOp* Generator::NewBuffer(Scalar s, int64_t size) {
 }
 
 const UOp* Generator::NewImage(DType t) {
-  HostBuffer buffer;
+  interpret::HostBuffer buffer;
   buffer.dtype = t;
   buffer.shape = {t.height(), t.width(), 4};
   for (int64_t i = 0; i < t.size(); ++i) buffer.data.push_back(RandomBits(t.scalar()));
@@ -307,4 +307,4 @@ RandomKernel MakeRandomKernel(uint64_t seed, const RandomKernelOptions& options)
   return Generator(seed, options).Make();
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -11,7 +11,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 struct RandomKernelOptions {
   bool f64 = true;
@@ -24,10 +24,10 @@ struct RandomKernelOptions {
 // random lane orders with and without gates, arithmetic in all types, and reductions of lanes.
 struct RandomKernel {
   std::unique_ptr<Module> module;
-  std::vector<HostBuffer> buffers;
+  std::vector<interpret::HostBuffer> buffers;
 };
 RandomKernel MakeRandomKernel(uint64_t seed, const RandomKernelOptions& options);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_RANDOM_KERNEL_H_

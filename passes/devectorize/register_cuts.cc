@@ -1,7 +1,7 @@
 // Accesses to register scratch, in the pieces that all of them cover.
 #include "passes/devectorize/memory_cutter.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 std::vector<RegisterLane> MemoryCutter::RegisterLanesOf(const UOp* access, const UOp* alternative) {
   const UOp* address = access->src(0);
@@ -52,19 +52,20 @@ std::optional<int64_t> MemoryCutter::FirstOfRun(const UOp* access) const {
 const UOp* MemoryCutter::LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces) {
   const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
   if (const auto first = FirstOfRun(u)) {
-    Nodes parts;
+    legalize::Nodes parts;
     ForEachPieceOf(srcs[0], pieces, *first, u->dtype.lanes(), [&](const UOp* address, auto piece) {
       parts.push_back(LoadPiece(u, address, piece.lanes, {}));
     });
-    return Concat(b_, Span(parts));
+    return Concat(b_, legalize::Span(parts));
   }
   // Several lanes may read one element, so the result is assembled by lanes, not by elements.
   const std::vector<RegisterLane> lanes = RegisterLanesOf(u, alternative);
   std::vector<LaneRef> element(static_cast<size_t>(PointerOf(srcs[0])->dtype.size()));
   ForEachRegisterPiece(srcs[0], lanes, pieces, [&](const UOp* address, auto piece) {
-    Nodes alternatives;
+    legalize::Nodes alternatives;
     for (const RegisterLane* l : piece) alternatives.push_back(l->alternative);
-    const UOp* x = LoadPiece(u, address, static_cast<int>(piece.size()), Span(alternatives));
+    const UOp* x =
+        LoadPiece(u, address, static_cast<int>(piece.size()), legalize::Span(alternatives));
     for (size_t k = 0; k < piece.size(); ++k) {
       element[static_cast<size_t>(piece[k]->element)] = {x, static_cast<int>(k)};
     }
@@ -78,14 +79,14 @@ const UOp* MemoryCutter::LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces&
 
 const UOp* MemoryCutter::StoreRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces) {
   const UOp* value = srcs[1];
-  Nodes tokens;
+  legalize::Nodes tokens;
   if (const auto first = FirstOfRun(u)) {
     ForEachPieceOf(srcs[0], pieces, *first, value->dtype.lanes(),
                    [&](const UOp* address, auto piece) {
                      const auto lane = static_cast<int>(piece.start - *first);
                      tokens.push_back(b_.Store(address, Slice(b_, value, lane, piece.lanes)));
                    });
-    return Join(Span(tokens));
+    return Join(legalize::Span(tokens));
   }
   const std::vector<RegisterLane> lanes = RegisterLanesOf(u, nullptr);
   ForEachRegisterPiece(srcs[0], lanes, pieces, [&](const UOp* address, auto piece) {
@@ -93,7 +94,7 @@ const UOp* MemoryCutter::StoreRegisters(const UOp* u, UOpSpan srcs, const Pieces
     for (const RegisterLane* l : piece) refs.push_back(OriginOf(b_, value, l->lane));
     tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
   });
-  return Join(Span(tokens));
+  return Join(legalize::Span(tokens));
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

@@ -7,7 +7,7 @@
 #include "passes/devectorize/lane_origins.h"
 #include "passes/devectorize/width.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 DType AccessType(const UOp* access) {
   return access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
@@ -34,7 +34,7 @@ bool IsRegister(const UOp* base) {
 }  // namespace
 
 RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module,
-                                 const Target& target) {
+                                 const passes::Target& target) {
   for (const UOp* u : order) {
     if (!IsRegister(u)) continue;
     if (u->dtype.size() == DType::kUnknownSize) {
@@ -135,4 +135,4 @@ const std::vector<RegisterScratch::Piece>* RegisterScratch::PiecesOf(const UOp* 
   return &memories_[static_cast<size_t>(at - 1)].pieces;
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

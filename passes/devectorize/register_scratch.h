@@ -11,12 +11,12 @@
 #include "passes/devectorize/lane_index.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 class RegisterScratch {
  public:
   // `order`: the nodes of the body, sources first.
-  RegisterScratch(Body& body, UOpSpan order, const Module& module, const Target& target);
+  RegisterScratch(Body& body, UOpSpan order, const Module& module, const passes::Target& target);
 
   struct Piece {
     int64_t start;
@@ -53,6 +53,6 @@ std::optional<int64_t> FirstConsecutive(const UOp* index);
 // The value type of a load or store.
 DType AccessType(const UOp* access);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_

@@ -7,7 +7,7 @@
 #include "passes/devectorize/memory_cutter.h"
 #include "passes/devectorize/width.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // The number of accesses for a run of `elements` elements, in powers of two up to `widest`.
@@ -60,4 +60,4 @@ std::vector<MemoryCutter::StridedGroup> MemoryCutter::StridedGroups(
   return groups;
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

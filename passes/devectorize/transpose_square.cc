@@ -10,7 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/legalize/forward.h"
 
-namespace tg {
+namespace tg::devectorize {
 namespace {
 
 // The column of a square that `u` may be: k if `u` is a vectorize of lane k of each of its n rows,
@@ -39,8 +39,8 @@ struct Square {
 
   bool IsWhole() const { return !llvm::is_contained(columns, nullptr); }
 
-  Nodes rows;
-  Nodes columns;  // by lane of the rows; null if no node is this column
+  legalize::Nodes rows;
+  legalize::Nodes columns;  // by lane of the rows; null if no node is this column
 };
 
 // The squares of which at least one column is among `nodes`.
@@ -67,12 +67,12 @@ struct Squares {
   NodeMap<uint32_t> of_column;  // by column: 1 + its square in `all`
 };
 
-Nodes Transposed(Builder& b, Nodes v) {
+legalize::Nodes Transposed(Builder& b, legalize::Nodes v) {
   const auto picks = [](const UOp* from, llvm::ArrayRef<int64_t> lanes, Builder& builder) {
     return builder.Gep(from, {lanes.data(), lanes.size()});
   };
   for (const auto& round : TransposeRounds(v.size(), ByteSize(v[0]->dtype.scalar()))) {
-    Nodes next;
+    legalize::Nodes next;
     for (const TransposeStep& step : round) {
       const UOp* const halves[] = {picks(v[step.first], step.lanes, b),
                                    picks(v[step.second], step.lanes, b)};
@@ -93,12 +93,12 @@ void TransposeSquares(Body& body, RootOrder& root_order) {
   const Squares squares(order);
   if (!squares.AnyWhole()) return;
   Builder b(*body.context);
-  std::vector<Nodes> made(squares.all.size());
-  ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) {
+  std::vector<legalize::Nodes> made(squares.all.size());
+  legalize::ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) {
     const uint32_t of = squares.of_column.Get(u);
-    if (of == 0 || !squares.all[of - 1].IsWhole()) return WithSources(b, u, srcs);
+    if (of == 0 || !squares.all[of - 1].IsWhole()) return legalize::WithSources(b, u, srcs);
     const Square& square = squares.all[of - 1];
-    Nodes& columns = made[of - 1];
+    legalize::Nodes& columns = made[of - 1];
     if (columns.empty()) {
       for (const UOp* lane : srcs) columns.push_back(lane->src(0));
       columns = Transposed(b, std::move(columns));
@@ -107,4 +107,4 @@ void TransposeSquares(Body& body, RootOrder& root_order) {
   });
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize

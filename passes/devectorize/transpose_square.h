@@ -8,12 +8,12 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // Applies to n vectors of n lanes (a power of two, 4 or more) of which vector k consists of lane k
 // of each of the same n values. Must be the last step, because other steps look through shuffles.
 void TransposeSquares(Body& body, RootOrder& order);
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_TRANSPOSE_SQUARE_H_

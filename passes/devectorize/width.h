@@ -8,19 +8,19 @@
 #include "ir/uop.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::devectorize {
 
 // The greatest vector width of OpenCL C.
 inline constexpr int kMaxLanes = 16;
 
 // The scalar type in which values of type `s` are computed and kept in registers: float for a
 // narrower float type that the target does not compute in.
-inline Scalar ComputeScalar(const Target& target, Scalar s) {
-  return IsFloat(s) && s != Scalar::kF64 && !ComputesIn(target, s) ? Scalar::kF32 : s;
+inline Scalar ComputeScalar(const passes::Target& target, Scalar s) {
+  return IsFloat(s) && s != Scalar::kF64 && !passes::ComputesIn(target, s) ? Scalar::kF32 : s;
 }
 
 // Lanes of one vector in arithmetic on `s`; a power of two, 1 where the target has no vectors.
-inline int AluLanes(const Target& target, Scalar s) {
+inline int AluLanes(const passes::Target& target, Scalar s) {
   const auto size = static_cast<int>(ByteSize(ComputeScalar(target, s)));
   const auto lanes = static_cast<unsigned>(std::clamp(target.alu_width / size, 1, kMaxLanes));
   return static_cast<int>(std::bit_floor(lanes));
@@ -28,7 +28,7 @@ inline int AluLanes(const Target& target, Scalar s) {
 
 // Lanes of one vector in the elementwise op `u`, determined by its widest scalar type. bool adapts
 // to the other types.
-inline int AluLanes(const Target& target, const UOp* u) {
+inline int AluLanes(const passes::Target& target, const UOp* u) {
   int lanes = kMaxLanes;
   bool only_bool = true;
   const auto consider = [&](DType t) {
@@ -42,12 +42,12 @@ inline int AluLanes(const Target& target, const UOp* u) {
 }
 
 // The greatest number of elements of type `s` that one access may move; a power of two.
-inline int MemoryLanes(const Target& target, Scalar s) {
+inline int MemoryLanes(const passes::Target& target, Scalar s) {
   const auto size = static_cast<int>(ByteSize(s));
   const auto lanes = static_cast<unsigned>(std::clamp(target.mem_width / size, 1, kMaxLanes));
   return static_cast<int>(std::bit_floor(lanes));
 }
 
-}  // namespace tg
+}  // namespace tg::devectorize
 
 #endif  // TG_PASSES_DEVECTORIZE_WIDTH_H_

@@ -5,11 +5,12 @@
 
 namespace tg::directive {
 
-absl::Status BindPart::CheckOf(const LoopNest& nest, std::initializer_list<AxisKind> kinds,
-                               int64_t limit, bool symbolic) const {
+absl::Status BindPart::CheckOf(const loop_nest::LoopNest& nest,
+                               std::initializer_list<AxisKind> kinds, int64_t limit,
+                               bool symbolic) const {
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
-  const LoopAxis& whole = nest.axes[at];
+  const loop_nest::LoopAxis& whole = nest.axes[at];
   if (!llvm::is_contained(kinds, whole.kind) || nest.IsReduceLoop(at)) {
     return Illegal("axis ", whole.name, " is ", std::string(AxisKindName(whole.kind)));
   }
@@ -24,7 +25,7 @@ absl::Status BindPart::CheckOf(const LoopNest& nest, std::initializer_list<AxisK
   return absl::OkStatus();
 }
 
-size_t BindPart::Bind(LoopNest& nest, AxisKind kind, bool is_outer) const {
+size_t BindPart::Bind(loop_nest::LoopNest& nest, AxisKind kind, bool is_outer) const {
   auto at = nest.AxisNamed(axis);
   const int64_t whole = nest.axes[at].max_size;
   if (size && *size != 0 && *size != whole) {
@@ -38,39 +39,39 @@ size_t BindPart::Bind(LoopNest& nest, AxisKind kind, bool is_outer) const {
   return nest.Bind(at, kind);
 }
 
-absl::Status Upcast::Check(const LoopNest& nest, const Target&) const {
+absl::Status Upcast::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
   return CheckOf(nest, kinds, kMost);
 }
 
-void Upcast::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kUpcast); }
+void Upcast::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kUpcast); }
 
-absl::Status Vectorize::Check(const LoopNest& nest, const Target&) const {
+absl::Status Vectorize::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
   return CheckOf(nest, kinds, kMost);
 }
 
-void Vectorize::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kVector); }
+void Vectorize::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kVector); }
 
-absl::Status Unroll::Check(const LoopNest& nest, const Target&) const {
+absl::Status Unroll::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   return CheckOf(nest, {AxisKind::kReduce}, kMost);
 }
 
-void Unroll::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kUnroll); }
+void Unroll::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kUnroll); }
 
-absl::Status Local::Check(const LoopNest& nest, const Target&) const {
+absl::Status Local::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   return CheckOf(nest, {AxisKind::kGlobal}, INT64_MAX);
 }
 
-void Local::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kLocal); }
+void Local::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kLocal); }
 
-absl::Status Loop::Check(const LoopNest& nest, const Target&) const {
+absl::Status Loop::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   const int at = nest.FindAxis(axis);
   const bool is_global = at >= 0 && nest.axes[static_cast<size_t>(at)].kind == AxisKind::kGlobal;
   return CheckOf(nest, {AxisKind::kGlobal, AxisKind::kReduce}, INT64_MAX,
                  /*symbolic=*/is_global);
 }
 
-void Loop::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kLoop); }
+void Loop::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kLoop); }
 
 }  // namespace tg::directive

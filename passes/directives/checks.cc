@@ -2,20 +2,21 @@
 
 namespace tg::directive {
 
-absl::Status FindAxis(const LoopNest& nest, const std::string& name, size_t& at) {
+absl::Status FindAxis(const loop_nest::LoopNest& nest, const std::string& name, size_t& at) {
   if (const int found = nest.FindAxis(name); found >= 0) {
     at = static_cast<size_t>(found);
     return absl::OkStatus();
   }
   std::string names;
-  for (const LoopAxis& a : nest.axes) absl::StrAppend(&names, names.empty() ? "" : ", ", a.name);
+  for (const loop_nest::LoopAxis& a : nest.axes)
+    absl::StrAppend(&names, names.empty() ? "" : ", ", a.name);
   return Illegal("no axis '", name, "'; there are: ", names.empty() ? "none" : names);
 }
 
-absl::Status CheckUnused(const LoopNest& nest, size_t axis) {
-  const LoopAxis& whole = nest.axes[axis];
+absl::Status CheckUnused(const loop_nest::LoopNest& nest, size_t axis) {
+  const loop_nest::LoopAxis& whole = nest.axes[axis];
   if (!whole.shares.empty()) return Illegal("axis ", whole.name, " shares axis ", whole.shares);
-  for (const LoopAxis& a : nest.axes) {
+  for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.shares == whole.name) return Illegal("group axis ", a.name, " shares the axis");
   }
   for (size_t n = 0; n < nest.packed.size(); ++n) {
@@ -24,8 +25,8 @@ absl::Status CheckUnused(const LoopNest& nest, size_t axis) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSplit(const LoopNest& nest, size_t axis, int64_t size) {
-  const LoopAxis& whole = nest.axes[axis];
+absl::Status CheckSplit(const loop_nest::LoopNest& nest, size_t axis, int64_t size) {
+  const loop_nest::LoopAxis& whole = nest.axes[axis];
   if (size < 2) return Illegal("the amount must be at least 2");
   if (absl::Status s = CheckUnused(nest, axis); !s.ok()) return s;
   if (whole.size.is_symbolic() && whole.of_block % size != 0) {

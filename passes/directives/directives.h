@@ -30,8 +30,8 @@ struct Split {
   std::string axis;
   int64_t size = 0;
   void Visit(auto&& v) { v(axis), v(size); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // `size` steps of an axis, which a directive splits off and binds; 0 or none: the whole axis.
@@ -43,10 +43,10 @@ struct BindPart {
   // Fails if the axis is of none of these kinds or is a loop over blocks of a reduce's terms, if no
   // part of this size can be split off, or if the part has more than `limit` steps. `symbolic`:
   // the whole of a symbolic axis is allowed.
-  absl::Status CheckOf(const LoopNest& nest, std::initializer_list<AxisKind> kinds, int64_t limit,
-                       bool symbolic = false) const;
+  absl::Status CheckOf(const loop_nest::LoopNest& nest, std::initializer_list<AxisKind> kinds,
+                       int64_t limit, bool symbolic = false) const;
   // Splits the part off, as the inner axis unless `is_outer`, and binds it. Returns its position.
-  size_t Bind(LoopNest& nest, AxisKind kind, bool is_outer = false) const;
+  size_t Bind(loop_nest::LoopNest& nest, AxisKind kind, bool is_outer = false) const;
 };
 
 // Illegal: upcast(r0, 4), since terms are no results.
@@ -54,8 +54,8 @@ struct Upcast : BindPart {
   static constexpr int64_t kMost = 16;  // copies of the body that a work-item computes
   static constexpr Doc kDoc = {"upcast", "upcast(AXIS[, N])",
                                "N results of an axis, computed by one work-item"};
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: vectorize(i0, 128), which is over 64.
@@ -63,24 +63,24 @@ struct Vectorize : BindPart {
   static constexpr int64_t kMost = 64;  // lanes
   static constexpr Doc kDoc = {"vectorize", "vectorize(AXIS[, N])",
                                "as upcast, as the innermost lanes of vectors"};
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: unroll(i0, 4), since results are no terms.
 struct Unroll : BindPart {
   static constexpr int64_t kMost = 32;  // terms in a step
   static constexpr Doc kDoc = {"unroll", "unroll(AXIS[, N])", "N terms of a reduce in one step"};
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: local(i0, 2048) on a device whose groups have at most 1024 work-items.
 struct Local : BindPart {
   static constexpr Doc kDoc = {"local", "local(AXIS[, N])",
                                "N neighbours on a global axis share a work-group"};
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: loop(r0, 4) if the reduce's results are not what the kernel stores.
@@ -89,8 +89,8 @@ struct Loop : BindPart {
       "loop", "loop(AXIS[, N])",
       "a global axis, or N of it, as a loop inside the work-item; or blocks of a reduce, around "
       "its results"};
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: group(r0, i0.1) if the reduce varies along i0.
@@ -102,14 +102,14 @@ struct Group {
   std::string axis;
   ItemsOrAxis items;
   void Visit(auto&& v) { v(axis), v(items); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 struct GroupTop : Group {
   static constexpr Doc kDoc = {"grouptop", "grouptop(AXIS[, N|SHARED])",
                                "as group, with a block of terms each"};
-  void Apply(LoopNest& nest) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: pack(p0, r0) in a work-item's memory, since a reduce's axis is no loop around results.
@@ -123,8 +123,8 @@ struct Pack {
   std::string axis;
   CopyPlace place;
   void Visit(auto&& v) { v(value), v(axis), v(place); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: matrix(i0, i1, r0) if the factors of the product are floats.
@@ -137,8 +137,8 @@ struct Matrix {
   std::string columns;
   std::string terms;
   void Visit(auto&& v) { v(rows), v(columns), v(terms); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: stage_in_output(s0) if a result reads another's element.
@@ -148,8 +148,8 @@ struct StageInOutput {
       "keeps the staged value of AXIS in the output, each element where its result will be"};
   std::string axis;
   void Visit(auto&& v) { v(axis); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: padto(i0, 64) of 8 steps, which would more than quadruple the axis.
@@ -159,8 +159,8 @@ struct PadTo {
   std::string axis;
   int64_t size = 0;
   void Visit(auto&& v) { v(axis), v(size); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: overlap(i0, 16) of 12 steps, in which no block fits.
@@ -171,8 +171,8 @@ struct Overlap {
   std::string axis;
   int64_t size = 0;
   void Visit(auto&& v) { v(axis), v(size); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: order(i0, r0), since no loop over results is inside of one over terms.
@@ -181,8 +181,8 @@ struct Order {
                                "axes of one kind, from the outermost to the innermost"};
   std::vector<std::string> axes;
   void Visit(auto&& v) { v(axes); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: swap(i0, r0), since only global axes are in the grid.
@@ -192,8 +192,8 @@ struct Swap {
   std::string axis;
   std::string other;
   void Visit(auto&& v) { v(axis), v(other); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // Illegal: grid(i0, 1), grid(i1, 1).
@@ -203,8 +203,8 @@ struct Grid {
   std::string axis;
   int64_t dimension = 0;
   void Visit(auto&& v) { v(axis), v(dimension); }
-  absl::Status Check(const LoopNest& nest, const Target& target) const;
-  void Apply(LoopNest& nest) const;
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 // ---- What all directives have in common.
@@ -229,18 +229,18 @@ absl::StatusOr<D> FromText(const Directive& text) {
 
 // Applies a directive; after an error, which has the reason, the nest is unchanged.
 template <typename D>
-absl::Status Apply(LoopNest& nest, const D& directive, const Target& target) {
+absl::Status Apply(loop_nest::LoopNest& nest, const D& directive, const passes::Target& target) {
   if (absl::Status s = directive.Check(nest, target); !s.ok()) return s;
-  Loops before = nest;
+  loop_nest::Loops before = nest;
   directive.Apply(nest);
   absl::Status status = nest.Check(target);
-  if (!status.ok()) static_cast<Loops&>(nest) = std::move(before);
+  if (!status.ok()) static_cast<loop_nest::Loops&>(nest) = std::move(before);
   return status;
 }
 
 }  // namespace tg::directive
 
-namespace tg {
+namespace tg::directive {
 
 // All directives.
 std::span<const directive::Doc> DirectiveDocs();
@@ -249,17 +249,20 @@ std::string DirectiveText(const Directive& directive);  // "local(i0, 4)"
 
 // Applies the directive of this text. An unknown or illegal one is an error with the directive and
 // the reason, and leaves the nest unchanged.
-absl::Status ApplyDirective(LoopNest& nest, const Directive& directive, const Target& target);
+absl::Status ApplyDirective(loop_nest::LoopNest& nest, const Directive& directive,
+                            const passes::Target& target);
 
 // The nest of a kernel's body (Stage::kKernel) and of its directives, applied in order. It refers
 // to nodes of the body and to `calls`.
-absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
-                                      const Kernel& kernel, const Target& target, ShapeMap& shapes);
+absl::StatusOr<loop_nest::LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
+                                                 const Kernel& kernel, const passes::Target& target,
+                                                 ShapeMap& shapes);
 
 // Applies directives to a nest, and keeps the legal ones as text.
 class DirectiveList {
  public:
-  DirectiveList(LoopNest& nest, const Target& target) : nest_(nest), target_(target) {}
+  DirectiveList(loop_nest::LoopNest& nest, const passes::Target& target)
+      : nest_(nest), target_(target) {}
 
   template <typename D>
   bool Try(const D& directive) {
@@ -283,12 +286,12 @@ class DirectiveList {
   void Pad(const std::string& axis, int64_t n);
 
  private:
-  LoopNest& nest_;
-  const Target& target_;
+  loop_nest::LoopNest& nest_;
+  const passes::Target& target_;
   std::vector<Directive> list_;
   bool all_legal_ = true;
 };
 
-}  // namespace tg
+}  // namespace tg::directive
 
 #endif  // TG_PASSES_DIRECTIVES_DIRECTIVES_H_

@@ -6,7 +6,7 @@
 
 namespace tg::directive {
 
-absl::Status Swap::Check(const LoopNest& nest, const Target&) const {
+absl::Status Swap::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   size_t a = 0, b = 0;
   if (absl::Status s = FindAxis(nest, axis, a); !s.ok()) return s;
   if (absl::Status s = FindAxis(nest, other, b); !s.ok()) return s;
@@ -17,27 +17,27 @@ absl::Status Swap::Check(const LoopNest& nest, const Target&) const {
   return absl::OkStatus();
 }
 
-void Swap::Apply(LoopNest& nest) const {
+void Swap::Apply(loop_nest::LoopNest& nest) const {
   const auto a = nest.AxisNamed(axis);
   const auto b = nest.AxisNamed(other);
   std::swap(nest.axes[a], nest.axes[b]);
   for (auto& digits : nest.digits) {
-    for (Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
+    for (loop_nest::Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
   }
 }
 
-absl::Status Grid::Check(const LoopNest& nest, const Target&) const {
+absl::Status Grid::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   if (dimension < 0 || dimension > 2) return Illegal("the grid has dimensions 0, 1 and 2");
   if (nest.axes[at].kind != AxisKind::kGlobal) return Illegal("the axis is not global");
-  for (const LoopAxis& a : nest.axes) {
+  for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.grid_dim == dimension) return Illegal("axis ", a.name, " has that dimension");
   }
   return absl::OkStatus();
 }
 
-void Grid::Apply(LoopNest& nest) const {
+void Grid::Apply(loop_nest::LoopNest& nest) const {
   nest.axes[nest.AxisNamed(axis)].grid_dim = static_cast<int>(dimension);
 }
 

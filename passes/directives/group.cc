@@ -7,46 +7,47 @@ namespace {
 // Fails if the work-items along the axis at `at` cannot share the reduce or staged value of the
 // axis at `axis`. It must be invariant along a local axis; along the group axis of another reduce
 // or staged value, neither of the two may vary along the other's axis.
-absl::Status CheckShared(const LoopNest& nest, size_t axis, size_t at) {
-  const LoopAxis& with = nest.axes[at];
+absl::Status CheckShared(const loop_nest::LoopNest& nest, size_t axis, size_t at) {
+  const loop_nest::LoopAxis& with = nest.axes[at];
   const bool group = with.kind == AxisKind::kGroup && with.shares.empty();
   if (with.kind != AxisKind::kLocal && !group) {
     return Illegal("axis ", with.name, " is ", std::string(AxisKindName(with.kind)), ", not local");
   }
   const size_t base = nest.axes[axis].base;
-  const BaseAxis& own = nest.base[base];
+  const analysis::BaseAxis& own = nest.base[base];
   const char* what = own.staged ? "what is staged" : "the reduce";
-  if (!group && (nest.varies[base] & LoopBit(with.base))) {
+  if (!group && (nest.varies[base] & analysis::LoopBit(with.base))) {
     return Illegal(what, " varies along axis ", with.name);
   }
-  for (const LoopAxis& a : nest.axes) {
+  for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.shares != with.name && a.name != with.name) continue;
     if (nest.base[a.base].reduce == own.reduce && nest.base[a.base].staged == own.staged) {
       return Illegal("axis ", a.name, " of ", what, " shares it already");
     }
     // Work-items with different indices along one axis cannot share a term of the other.
-    if ((nest.varies[base] & LoopBit(a.base)) || (nest.varies[a.base] & LoopBit(base))) {
+    if ((nest.varies[base] & analysis::LoopBit(a.base)) ||
+        (nest.varies[a.base] & analysis::LoopBit(base))) {
       return Illegal("axis ", a.name, ", one inside the other, shares it");
     }
   }
   return absl::OkStatus();
 }
 
-BindPart PartOf(const LoopNest& nest, const Group& group) {
+BindPart PartOf(const loop_nest::LoopNest& nest, const Group& group) {
   if (const auto* items = std::get_if<int64_t>(&group.items)) return {group.axis, *items};
   const auto* with = std::get_if<std::string>(&group.items);
   if (!with) return {group.axis, std::nullopt};
   return {group.axis, nest.axes[nest.AxisNamed(*with)].max_size};
 }
 
-void Bind(LoopNest& nest, const Group& group, bool in_blocks) {
+void Bind(loop_nest::LoopNest& nest, const Group& group, bool in_blocks) {
   const size_t at = PartOf(nest, group).Bind(nest, AxisKind::kGroup, in_blocks);
   if (const auto* with = std::get_if<std::string>(&group.items)) nest.axes[at].shares = *with;
 }
 
 }  // namespace
 
-absl::Status Group::Check(const LoopNest& nest, const Target& target) const {
+absl::Status Group::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
   if (!target.has_local) return Illegal("target ", target.name, " has no local memory");
   if (const auto* with = std::get_if<std::string>(&items)) {
     size_t own = 0, at = 0;
@@ -59,8 +60,8 @@ absl::Status Group::Check(const LoopNest& nest, const Target& target) const {
   return PartOf(nest, *this).CheckOf(nest, {AxisKind::kReduce}, INT64_MAX);
 }
 
-void Group::Apply(LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/false); }
+void Group::Apply(loop_nest::LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/false); }
 
-void GroupTop::Apply(LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/true); }
+void GroupTop::Apply(loop_nest::LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/true); }
 
 }  // namespace tg::directive

@@ -12,12 +12,12 @@ const UOp* BelowMovement(const UOp* u) {
 
 // The axes along which a factor of the product varies, if it is a packed value of halves that is
 // converted to float.
-std::optional<LoopSet> VariesOf(const LoopNest& nest, const UOp* factor) {
+std::optional<analysis::LoopSet> VariesOf(const loop_nest::LoopNest& nest, const UOp* factor) {
   const UOp* cast = BelowMovement(factor);
   if (cast->op != Op::kCast) return std::nullopt;
   const UOp* half = BelowMovement(cast->src(0));
   if (half->dtype.scalar() != Scalar::kF16) return std::nullopt;
-  for (const PackedValue& value : nest.packed) {
+  for (const analysis::PackedValue& value : nest.packed) {
     if (value.node == half) return value.varies;
   }
   return std::nullopt;
@@ -25,7 +25,8 @@ std::optional<LoopSet> VariesOf(const LoopNest& nest, const UOp* factor) {
 
 // Fails unless the reduce is the sum, in float, of products of two packed values of halves, and the
 // first of `axes` is one of one factor, the second one of the other, and the third one of both.
-absl::Status CheckProduct(const LoopNest& nest, const UOp* reduce, const AxisList& axes) {
+absl::Status CheckProduct(const loop_nest::LoopNest& nest, const UOp* reduce,
+                          const loop_nest::AxisList& axes) {
   const UOp* product = BelowMovement(reduce->src(0));
   if (static_cast<Op>(reduce->word()) != Op::kAdd || product->op != Op::kMul ||
       product->dtype.scalar() != Scalar::kF32) {
@@ -33,8 +34,9 @@ absl::Status CheckProduct(const LoopNest& nest, const UOp* reduce, const AxisLis
   }
   const auto a = VariesOf(nest, product->src(0)), b = VariesOf(nest, product->src(1));
   if (!a || !b) return Illegal("a factor is no packed value of type f16 that is cast to f32");
-  const LoopSet row = LoopBit(nest.axes[axes[0]].base), column = LoopBit(nest.axes[axes[1]].base);
-  const auto fits = [&](LoopSet of_rows, LoopSet of_columns) {
+  const analysis::LoopSet row = analysis::LoopBit(nest.axes[axes[0]].base),
+                          column = analysis::LoopBit(nest.axes[axes[1]].base);
+  const auto fits = [&](analysis::LoopSet of_rows, analysis::LoopSet of_columns) {
     return (of_rows & row) != 0 && (of_rows & column) == 0 && (of_columns & column) != 0 &&
            (of_columns & row) == 0;
   };
@@ -42,14 +44,14 @@ absl::Status CheckProduct(const LoopNest& nest, const UOp* reduce, const AxisLis
     return Illegal("one factor must vary along axis ", nest.axes[axes[0]].name,
                    " and only the other along axis ", nest.axes[axes[1]].name);
   }
-  const LoopSet term = LoopBit(nest.axes[axes[2]].base);
+  const analysis::LoopSet term = analysis::LoopBit(nest.axes[axes[2]].base);
   if ((*a & *b & term) != 0) return absl::OkStatus();
   return Illegal("a factor does not vary along axis ", nest.axes[axes[2]].name);
 }
 
 // Splits the inner `size` steps off, unless the axis has no others. Returns the name of the inner
 // axis.
-std::string Inner(LoopNest& nest, const std::string& axis, int64_t size) {
+std::string Inner(loop_nest::LoopNest& nest, const std::string& axis, int64_t size) {
   const size_t at = nest.AxisNamed(axis);
   const int64_t whole = nest.axes[at].max_size;
   if (whole == size) return axis;
@@ -59,11 +61,13 @@ std::string Inner(LoopNest& nest, const std::string& axis, int64_t size) {
 
 }  // namespace
 
-absl::Status Matrix::Check(const LoopNest& nest, const Target&) const {
+absl::Status Matrix::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   if (nest.matrix) return Illegal("the kernel has matrix instructions already");
   const std::pair<const std::string*, int64_t> parts[] = {
-      {&rows, MatrixAxes::kRows}, {&columns, MatrixAxes::kColumns}, {&terms, MatrixAxes::kTerms}};
-  AxisList axes;
+      {&rows, loop_nest::MatrixAxes::kRows},
+      {&columns, loop_nest::MatrixAxes::kColumns},
+      {&terms, loop_nest::MatrixAxes::kTerms}};
+  loop_nest::AxisList axes;
   for (const auto& [name, size] : parts) {
     size_t at = 0;
     if (absl::Status s = FindAxis(nest, *name, at); !s.ok()) return s;
@@ -77,20 +81,20 @@ absl::Status Matrix::Check(const LoopNest& nest, const Target&) const {
   return CheckProduct(nest, nest.base[nest.axes[axes[2]].base].reduce, axes);
 }
 
-void Matrix::Apply(LoopNest& nest) const {
+void Matrix::Apply(loop_nest::LoopNest& nest) const {
   const auto bind = [&](const std::string& name, AxisKind kind) {
     nest.Bind(nest.AxisNamed(name), kind);
     return name;
   };
-  const std::string row = Inner(nest, rows, MatrixAxes::kRows),
-                    column = Inner(nest, columns, MatrixAxes::kColumns);
-  nest.Split(nest.AxisNamed(row), 2, MatrixAxes::kRows / 2);
-  nest.Split(nest.AxisNamed(column), MatrixAxes::kColumns / 2, 2);
+  const std::string row = Inner(nest, rows, loop_nest::MatrixAxes::kRows),
+                    column = Inner(nest, columns, loop_nest::MatrixAxes::kColumns);
+  nest.Split(nest.AxisNamed(row), 2, loop_nest::MatrixAxes::kRows / 2);
+  nest.Split(nest.AxisNamed(column), loop_nest::MatrixAxes::kColumns / 2, 2);
   nest.matrix = {.row = bind(row + ".0", AxisKind::kUpcast),
                  .row_lane = bind(row + ".1", AxisKind::kLocal),
                  .column_lane = bind(column + ".0", AxisKind::kLocal),
                  .column = bind(column + ".1", AxisKind::kUpcast),
-                 .term = Inner(nest, terms, MatrixAxes::kTerms)};
+                 .term = Inner(nest, terms, loop_nest::MatrixAxes::kTerms)};
 }
 
 }  // namespace tg::directive

@@ -5,9 +5,9 @@
 
 namespace tg::directive {
 
-absl::Status Order::Check(const LoopNest& nest, const Target&) const {
+absl::Status Order::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   if (axes.size() < 2) return Illegal("the order of one axis is no order");
-  AxisList named;
+  loop_nest::AxisList named;
   for (const std::string& name : axes) {
     size_t at = 0;
     if (absl::Status s = FindAxis(nest, name, at); !s.ok()) return s;
@@ -23,20 +23,20 @@ absl::Status Order::Check(const LoopNest& nest, const Target&) const {
   return absl::OkStatus();
 }
 
-void Order::Apply(LoopNest& nest) const {
-  AxisList from;
+void Order::Apply(loop_nest::LoopNest& nest) const {
+  loop_nest::AxisList from;
   for (const std::string& name : axes) from.push_back(nest.AxisNamed(name));
-  AxisList places = from;
+  loop_nest::AxisList places = from;
   std::sort(places.begin(), places.end());
-  AxisList moved;  // by former position
+  loop_nest::AxisList moved;  // by former position
   for (size_t i = 0; i < nest.axes.size(); ++i) moved.push_back(i);
-  const std::vector<LoopAxis> before = nest.axes;
+  const std::vector<loop_nest::LoopAxis> before = nest.axes;
   for (size_t n = 0; n < from.size(); ++n) {
     nest.axes[places[n]] = before[from[n]];
     moved[from[n]] = places[n];
   }
   for (auto& digits : nest.digits) {
-    for (Digit& d : digits) d.axis = moved[d.axis];
+    for (loop_nest::Digit& d : digits) d.axis = moved[d.axis];
   }
 }
 

@@ -9,7 +9,7 @@ namespace tg::directive {
 namespace {
 
 // The number in "p3"; nullopt for other names and for numbers of no packed value.
-std::optional<size_t> NumberOf(const LoopNest& nest, const std::string& name) {
+std::optional<size_t> NumberOf(const loop_nest::LoopNest& nest, const std::string& name) {
   size_t number = nest.packed.size();
   if (name[0] == 'p') std::from_chars(name.data() + 1, name.data() + name.size(), number);
   const bool exists = number < nest.packed.size() && name == absl::StrCat("p", number);
@@ -17,14 +17,15 @@ std::optional<size_t> NumberOf(const LoopNest& nest, const std::string& name) {
 }
 
 // Fails if what is read of the value in a step of a reduce's axis is not known before the step.
-absl::Status CheckInReduce(const LoopNest& nest, const PackedValue& value, const LoopAxis& axis) {
-  if ((value.varies & LoopBit(axis.base)) == 0) {
+absl::Status CheckInReduce(const loop_nest::LoopNest& nest, const analysis::PackedValue& value,
+                           const loop_nest::LoopAxis& axis) {
+  if ((value.varies & analysis::LoopBit(axis.base)) == 0) {
     return Illegal("the value does not vary along axis ", axis.name);
   }
   for (size_t n = 0; n < nest.base.size(); ++n) {
     const bool inside =
         nest.base[n].IsStored() || nest.base[n].reduce == nest.base[axis.base].reduce;
-    if (inside || (value.varies & LoopBit(n)) == 0) continue;
+    if (inside || (value.varies & analysis::LoopBit(n)) == 0) continue;
     return Illegal("the value varies along axis ", nest.base[n].name, ", one of another loop");
   }
   return absl::OkStatus();
@@ -32,7 +33,7 @@ absl::Status CheckInReduce(const LoopNest& nest, const PackedValue& value, const
 
 // Fails if an element of the value is computed in a loop or from another copy. The work-items that
 // fill a copy in local memory compute several elements at once, without a loop for each.
-absl::Status CheckElementwise(const PackedValue& value) {
+absl::Status CheckElementwise(const analysis::PackedValue& value) {
   for (const UOp* u : PostOrder(value.node->src(0))) {
     if (u->op != Op::kReduceAxis && u->op != Op::kStaged && u->op != Op::kPacked) continue;
     return Illegal("loops make the value, or copies of other values");
@@ -42,14 +43,14 @@ absl::Status CheckElementwise(const PackedValue& value) {
 
 }  // namespace
 
-absl::Status Pack::Check(const LoopNest& nest, const Target& target) const {
+absl::Status Pack::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
   const std::optional<size_t> number = NumberOf(nest, value);
   if (!number) return Illegal("no packed value ", value, "; there are ", nest.packed.size());
-  const PackedValue& packed = nest.packed[*number];
+  const analysis::PackedValue& packed = nest.packed[*number];
   if (!packed.at.empty()) return Illegal("it is packed already");
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
-  const LoopAxis& loop = nest.axes[at];
+  const loop_nest::LoopAxis& loop = nest.axes[at];
   if (place.is_local) {
     if (!target.has_local) return Illegal("target ", target.name, " has no local memory");
     if (absl::Status s = CheckElementwise(packed); !s.ok()) return s;
@@ -69,8 +70,8 @@ absl::Status Pack::Check(const LoopNest& nest, const Target& target) const {
   return absl::OkStatus();
 }
 
-void Pack::Apply(LoopNest& nest) const {
-  PackedValue& packed = nest.packed[*NumberOf(nest, value)];
+void Pack::Apply(loop_nest::LoopNest& nest) const {
+  analysis::PackedValue& packed = nest.packed[*NumberOf(nest, value)];
   packed.at = axis;
   packed.is_local = place.is_local;
   packed.buffers = place.buffers;

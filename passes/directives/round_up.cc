@@ -6,11 +6,11 @@ namespace tg::directive {
 namespace {
 
 // Fails unless the axis is whole. Sets `at` to its position.
-absl::Status CheckRounding(const LoopNest& nest, const std::string& axis, int64_t size,
+absl::Status CheckRounding(const loop_nest::LoopNest& nest, const std::string& axis, int64_t size,
                            size_t& at) {
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   if (size < 2) return Illegal("the amount must be at least 2");
-  const LoopAxis& a = nest.axes[at];
+  const loop_nest::LoopAxis& a = nest.axes[at];
   if (nest.digits[a.base].size() != 1) return Illegal("the axis is already split");
   if (a.kind != AxisKind::kGlobal && a.kind != AxisKind::kReduce && a.kind != AxisKind::kLoop &&
       a.kind != AxisKind::kStage) {
@@ -19,17 +19,17 @@ absl::Status CheckRounding(const LoopNest& nest, const std::string& axis, int64_
   return absl::OkStatus();
 }
 
-void Extend(LoopAxis& axis, int64_t step) {
+void Extend(loop_nest::LoopAxis& axis, int64_t step) {
   axis.max_size = RoundUp(axis.max_size, step);
   axis.size = axis.max_size;
 }
 
 }  // namespace
 
-absl::Status PadTo::Check(const LoopNest& nest, const Target&) const {
+absl::Status PadTo::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   size_t at = 0;
   if (absl::Status s = CheckRounding(nest, axis, size, at); !s.ok()) return s;
-  const LoopAxis& a = nest.axes[at];
+  const loop_nest::LoopAxis& a = nest.axes[at];
   if (nest.overlap[a.base] != 0) return Illegal("the axis overlaps");
   if (a.size.is_symbolic()) {
     if (!nest.base[a.base].IsStored()) return Illegal("the axis is symbolic, and not of results");
@@ -39,8 +39,8 @@ absl::Status PadTo::Check(const LoopNest& nest, const Target&) const {
   return absl::OkStatus();
 }
 
-void PadTo::Apply(LoopNest& nest) const {
-  LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
+void PadTo::Apply(loop_nest::LoopNest& nest) const {
+  loop_nest::LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
   if (a.size.is_symbolic() && a.max_size > size) {
     a.block = a.of_block = size;
     a.max_size = RoundUp(a.max_size, size);
@@ -52,10 +52,10 @@ void PadTo::Apply(LoopNest& nest) const {
   nest.padded[a.base] = true;
 }
 
-absl::Status Overlap::Check(const LoopNest& nest, const Target&) const {
+absl::Status Overlap::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   size_t at = 0;
   if (absl::Status s = CheckRounding(nest, axis, size, at); !s.ok()) return s;
-  const LoopAxis& a = nest.axes[at];
+  const loop_nest::LoopAxis& a = nest.axes[at];
   if (a.size.is_symbolic()) return Illegal("the axis is symbolic");
   if (nest.padded[a.base]) return Illegal("the axis is padded");
   if (nest.overlap[a.base] != 0) return Illegal("the axis overlaps already");
@@ -63,8 +63,8 @@ absl::Status Overlap::Check(const LoopNest& nest, const Target&) const {
   return absl::OkStatus();
 }
 
-void Overlap::Apply(LoopNest& nest) const {
-  LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
+void Overlap::Apply(loop_nest::LoopNest& nest) const {
+  loop_nest::LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
   if (a.max_size % size == 0) return;
   Extend(a, size);
   nest.overlap[a.base] = size;

@@ -3,7 +3,7 @@
 
 namespace tg::directive {
 
-absl::Status Split::Check(const LoopNest& nest, const Target&) const {
+absl::Status Split::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   if (absl::Status s = CheckSplit(nest, at, size); !s.ok()) return s;
@@ -11,7 +11,7 @@ absl::Status Split::Check(const LoopNest& nest, const Target&) const {
   return absl::OkStatus();
 }
 
-void Split::Apply(LoopNest& nest) const {
+void Split::Apply(loop_nest::LoopNest& nest) const {
   const auto at = nest.AxisNamed(axis);
   nest.Split(at, nest.axes[at].max_size / size, size);
 }

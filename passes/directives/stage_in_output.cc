@@ -3,7 +3,7 @@
 
 namespace tg::directive {
 
-absl::Status StageInOutput::Check(const LoopNest& nest, const Target&) const {
+absl::Status StageInOutput::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   const size_t base = nest.axes[at].base;
@@ -17,7 +17,7 @@ absl::Status StageInOutput::Check(const LoopNest& nest, const Target&) const {
   return absl::OkStatus();
 }
 
-void StageInOutput::Apply(LoopNest& nest) const {
+void StageInOutput::Apply(loop_nest::LoopNest& nest) const {
   nest.in_output = nest.axes[nest.AxisNamed(axis)].base;
 }
 

@@ -2,16 +2,17 @@
 #include "absl/strings/str_cat.h"
 #include "passes/directives/directives.h"
 
-namespace tg {
+namespace tg::directive {
 namespace {
 
 struct Row {
   directive::Doc doc;
-  absl::Status (*apply)(LoopNest&, const Directive&, const Target&);
+  absl::Status (*apply)(loop_nest::LoopNest&, const Directive&, const passes::Target&);
 };
 
 template <typename D>
-absl::Status ApplyText(LoopNest& nest, const Directive& text, const Target& target) {
+absl::Status ApplyText(loop_nest::LoopNest& nest, const Directive& text,
+                       const passes::Target& target) {
   const absl::StatusOr<D> directive = directive::FromText<D>(text);
   if (!directive.ok()) return directive.status();
   return directive::Apply(nest, *directive, target);
@@ -58,7 +59,8 @@ std::string DirectiveText(const Directive& directive) {
   return out + ")";
 }
 
-absl::Status ApplyDirective(LoopNest& nest, const Directive& directive, const Target& target) {
+absl::Status ApplyDirective(loop_nest::LoopNest& nest, const Directive& directive,
+                            const passes::Target& target) {
   std::string names;
   for (const Row& row : kDirectives) {
     if (row.doc.name == directive.name) {
@@ -83,10 +85,10 @@ void DirectiveList::Pad(const std::string& axis, int64_t n) {
   if (is_symbolic || Size(axis) % n != 0) Try(directive::PadTo{axis, n});
 }
 
-absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
-                                      const Kernel& kernel, const Target& target,
-                                      ShapeMap& shapes) {
-  LoopNest nest = PlainLoopNest(module, calls, kernel, shapes);
+absl::StatusOr<loop_nest::LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
+                                                 const Kernel& kernel, const passes::Target& target,
+                                                 ShapeMap& shapes) {
+  loop_nest::LoopNest nest = loop_nest::PlainLoopNest(module, calls, kernel, shapes);
   for (const Directive& directive : kernel.directives) {
     if (absl::Status s = ApplyDirective(nest, directive, target); !s.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("kernel @", kernel.name, ": ", s.message()));
@@ -95,4 +97,4 @@ absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& c
   return nest;
 }
 
-}  // namespace tg
+}  // namespace tg::directive

@@ -6,12 +6,13 @@
 #include "ir/value.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::example {
 namespace {
 
-constexpr PassOption kOptions[] = {
-    {"max", PassOption::Kind::kInt, "-1", "limit on the nodes rewritten in a body; -1: none"},
-    {"explain", PassOption::Kind::kFlag, "false", "say what was rewritten"},
+constexpr passes::PassOption kOptions[] = {
+    {"max", passes::PassOption::Kind::kInt, "-1",
+     "limit on the nodes rewritten in a body; -1: none"},
+    {"explain", passes::PassOption::Kind::kFlag, "false", "say what was rewritten"},
 };
 
 // The node that is doubled by `u`, or null.
@@ -45,7 +46,7 @@ int64_t RunOnBody(Body& body, int64_t max) {
   return rewritten;
 }
 
-void RunOn(Body& body, const std::string& name, PassContext& context) {
+void RunOn(Body& body, const std::string& name, passes::PassContext& context) {
   const int64_t rewritten = RunOnBody(body, context.Int("max"));
   context.statistics["example.doubled"] += rewritten;
   if (context.Flag("explain")) {
@@ -53,7 +54,7 @@ void RunOn(Body& body, const std::string& name, PassContext& context) {
   }
 }
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   for (const auto& graph : module.graphs) RunOn(graph->body, graph->name, context);
   for (const auto& kernel : module.kernels) {
     // The order of a linear kernel is decided: no pass adds nodes to it.
@@ -64,6 +65,7 @@ absl::Status Run(Module& module, PassContext& context) {
 
 }  // namespace
 
-constinit const Pass kExamplePass = {"example", "turns mul x, 2 into add x, x", kOptions, &Run};
+constinit const passes::Pass kExamplePass = {"example", "turns mul x, 2 into add x, x", kOptions,
+                                             &Run};
 
-}  // namespace tg
+}  // namespace tg::example

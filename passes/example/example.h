@@ -4,12 +4,12 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::example {
 
 // Turns `mul x, 2` into `add x, x`, in graphs and in kernels of every stage but linear. The values
 // are the same bit by bit: doubling is exact in floating point, and wraps the same for integers.
-extern const Pass kExamplePass;
+extern const passes::Pass kExamplePass;
 
-}  // namespace tg
+}  // namespace tg::example
 
 #endif  // TG_PASSES_EXAMPLE_EXAMPLE_H_

@@ -14,7 +14,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::expand {
 namespace {
 
 // An unrolled axis. Lists of axes are sorted by number, which is the order of lanes.
@@ -93,7 +93,7 @@ std::optional<int64_t> ConstantLane(const UOp* x, int lane) {
     if (!value || s->dtype.scalar() != x->dtype.scalar()) return std::nullopt;
     args.push_back(*value);
   }
-  return EvalAlu(x->op, x->dtype.scalar(), {args.data(), args.size()});
+  return interpret::EvalAlu(x->op, x->dtype.scalar(), {args.data(), args.size()});
 }
 
 class Expander {
@@ -348,18 +348,20 @@ class Expander {
   absl::Status status_;
 };
 
-absl::Status Run(Module& module, PassContext& context) {
-  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
-    if (kernel.stage != Stage::kLowered) return absl::OkStatus();
-    absl::Status s = ExpandKernel(kernel);
-    if (s.ok()) s = Simplify(kernel.body, Stage::kExpanded, module);
-    if (s.ok()) {
-      Compact(kernel.body);
-      ++statistics["expand.kernels"];
-      return s;
-    }
-    return absl::Status(s.code(), absl::StrCat("expand: kernel @", kernel.name, ": ", s.message()));
-  });
+absl::Status Run(Module& module, passes::PassContext& context) {
+  return passes::ForEachKernel(
+      module, context, [&](Kernel& kernel, passes::Statistics& statistics) {
+        if (kernel.stage != Stage::kLowered) return absl::OkStatus();
+        absl::Status s = ExpandKernel(kernel);
+        if (s.ok()) s = simplify::Simplify(kernel.body, Stage::kExpanded, module);
+        if (s.ok()) {
+          Compact(kernel.body);
+          ++statistics["expand.kernels"];
+          return s;
+        }
+        return absl::Status(s.code(),
+                            absl::StrCat("expand: kernel @", kernel.name, ": ", s.message()));
+      });
 }
 
 }  // namespace
@@ -370,7 +372,7 @@ absl::Status ExpandKernel(Kernel& kernel) {
   return absl::OkStatus();
 }
 
-constinit const Pass kExpandPass = {
+constinit const passes::Pass kExpandPass = {
     "expand", "turns unrolled axes into the lanes of vectors", {}, Run};
 
-}  // namespace tg
+}  // namespace tg::expand

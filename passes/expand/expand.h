@@ -7,13 +7,13 @@
 #include "absl/status/status.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::expand {
 
-extern const Pass kExpandPass;
+extern const passes::Pass kExpandPass;
 
 // Brings one kernel from Stage::kLowered to Stage::kExpanded.
 absl::Status ExpandKernel(Kernel& kernel);
 
-}  // namespace tg
+}  // namespace tg::expand
 
 #endif  // TG_PASSES_EXPAND_EXPAND_H_

@@ -7,7 +7,7 @@
 #include "ir/interpret/kernel.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::half {
 namespace {
 
 // A reduce that has this many times fewer results than inputs is a statistic. It is a sum of many
@@ -53,7 +53,7 @@ class Chooser {
               call.buffers.push_back(BufferName(graph.body, s));
             }
           }
-          call.stored = StoredSlots(*call.kernel, call.buffers.size());
+          call.stored = interpret::StoredSlots(*call.kernel, call.buffers.size());
           Note(call);
           break;
         }
@@ -154,4 +154,4 @@ std::set<std::string, std::less<>> ChooseHalfBuffers(const Module& module, int64
   return Chooser(module, min_elements).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::half

@@ -13,11 +13,11 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/half/choice.h"
 
-namespace tg {
+namespace tg::half {
 namespace {
 
-constexpr PassOption kOptions[] = {
-    {"min", PassOption::Kind::kInt, "1024", "smaller buffers keep their type"},
+constexpr passes::PassOption kOptions[] = {
+    {"min", passes::PassOption::Kind::kInt, "1024", "smaller buffers keep their type"},
 };
 
 constexpr DType kHalf = Scalar::kF16;
@@ -27,7 +27,7 @@ using Slots = std::vector<bool>;
 
 class HalfStorage {
  public:
-  HalfStorage(Module& module, PassContext& context) : module_(module), context_(context) {
+  HalfStorage(Module& module, passes::PassContext& context) : module_(module), context_(context) {
     for (const auto& k : module.kernels) kernel_names_.insert(k->name);
   }
 
@@ -121,7 +121,7 @@ class HalfStorage {
     std::string content = from.name;
     for (const bool half : slots) content += half ? "h" : "f";
     auto kernel = std::make_unique<Kernel>();
-    kernel->name = UniqueKernelName(from.name, content, kernel_names_);
+    kernel->name = analysis::UniqueKernelName(from.name, content, kernel_names_);
     kernel_names_.insert(kernel->name);
     kernel->stage = from.stage;
     kernel->metadata = from.metadata;
@@ -244,8 +244,9 @@ class HalfStorage {
     const UOp* stored = b.Store(to, b.Cast(b.Load(from), kHalf));
     kernel->body.root = b.Sink(UOpSpan(&stored, 1));
     ShapeMap shapes(module_, *kernel->body.context);
-    kernel->axes = ToAxes(BaseAxes(module_, *kernel, shapes, kernel->body.Order()));
-    name = UniqueKernelName(KernelName(kernel->axes), "half", kernel_names_);
+    kernel->axes =
+        analysis::ToAxes(analysis::BaseAxes(module_, *kernel, shapes, kernel->body.Order()));
+    name = analysis::UniqueKernelName(analysis::KernelName(kernel->axes), "half", kernel_names_);
     kernel->name = name;
     kernel_names_.insert(name);
     module_.kernels.push_back(std::move(kernel));
@@ -253,7 +254,7 @@ class HalfStorage {
   }
 
   Module& module_;
-  PassContext& context_;
+  passes::PassContext& context_;
   std::set<std::string, std::less<>> chosen_;
   std::map<std::string, std::string> copies_;  // by param: the state that holds its copy
   std::map<std::pair<std::string, Slots>, std::string> variants_;
@@ -261,14 +262,14 @@ class HalfStorage {
   std::set<std::string> kernel_names_;
 };
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   HalfStorage(module, context).Run();
   return absl::OkStatus();
 }
 
 }  // namespace
 
-constinit const Pass kHalfPass = {
+constinit const passes::Pass kHalfPass = {
     "half", "stores weights and activations as f16; kernels compute in f32", kOptions, Run};
 
-}  // namespace tg
+}  // namespace tg::half

@@ -11,10 +11,10 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::half {
 
-extern const Pass kHalfPass;
+extern const passes::Pass kHalfPass;
 
-}  // namespace tg
+}  // namespace tg::half
 
 #endif  // TG_PASSES_HALF_HALF_H_

@@ -10,7 +10,7 @@
 #include "ir/shape.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::indices {
 namespace {
 
 // Axes that share one dimension of the grid or of a group, the outermost first.
@@ -48,7 +48,7 @@ bool Merge(std::vector<Dimension>& dims, size_t limit) {
 }
 
 // The number of steps.
-Dim StepsOf(Builder& b, const LoopAxis& a) {
+Dim StepsOf(Builder& b, const loop_nest::LoopAxis& a) {
   if (!a.size.is_symbolic() || a.block == 1) return a.size;
   const UOp* begun = b.Add(b.Index(a.size), b.Index(a.block - 1));
   const UOp* blocks = b.Alu(Op::kFloorDiv, {begun, b.Index(a.block)});
@@ -57,14 +57,15 @@ Dim StepsOf(Builder& b, const LoopAxis& a) {
 
 class Maker {
  public:
-  Maker(Builder& b, const LoopNest& s, const Target& target, SimplifyFn simplify)
+  Maker(Builder& b, const loop_nest::LoopNest& s, const passes::Target& target,
+        analysis::SimplifyFn simplify)
       : b_(b), s_(s), target_(target), simplify_(simplify) {}
 
   absl::StatusOr<Coordinates> Make() {
     out_.axis.resize(s_.axes.size());
     std::vector<Dimension> grid, local;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const LoopAxis& a = s_.axes[i];
+      const loop_nest::LoopAxis& a = s_.axes[i];
       switch (a.kind) {
         case AxisKind::kGlobal:
           grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
@@ -113,7 +114,7 @@ class Maker {
   }
   bool IsShared(const std::string& name) const {
     return std::any_of(s_.axes.begin(), s_.axes.end(),
-                       [&](const LoopAxis& a) { return a.shares == name; });
+                       [&](const loop_nest::LoopAxis& a) { return a.shares == name; });
   }
 
   absl::Status Assign(std::vector<Dimension>& dims, SpecialName first, const int64_t* limits) {
@@ -189,28 +190,29 @@ class Maker {
       id = b_.Add(b_.Mul(b_.Special(high_name, b_.Index(high)), b_.Index(low)),
                   b_.Special(name, b_.Index(low)));
       if (high * low != dim.max_size) {
-        out_.valid = Both(b_, out_.valid, b_.Lt(id, b_.Index(dim.max_size)));
+        out_.valid = analysis::Both(b_, out_.valid, b_.Lt(id, b_.Index(dim.max_size)));
       }
       if (spare < d) return absl::InternalError("a free dimension below a used one");
     }
     Shape shape;
     for (size_t i : dim.axes) shape.push_back(StepsOf(b_, s_.axes[i]));
-    const std::vector<const UOp*> parts = Unflatten(b_, shape, id, simplify_);
+    const std::vector<const UOp*> parts = analysis::Unflatten(b_, shape, id, simplify_);
     for (size_t k = 0; k < parts.size(); ++k) out_.axis[dim.axes[k]] = parts[k];
     return absl::OkStatus();
   }
 
   Builder& b_;
-  const LoopNest& s_;
-  const Target& target_;
-  SimplifyFn simplify_;
+  const loop_nest::LoopNest& s_;
+  const passes::Target& target_;
+  analysis::SimplifyFn simplify_;
   Coordinates out_;
 };
 
 }  // namespace
 
-absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const Target& target,
-                                        SimplifyFn simplify) {
+absl::StatusOr<Coordinates> AssignLoops(Builder& b, const loop_nest::LoopNest& nest,
+                                        const passes::Target& target,
+                                        analysis::SimplifyFn simplify) {
   return Maker(b, nest, target, simplify).Make();
 }
 
@@ -222,10 +224,10 @@ struct InBlock {
   const UOp *start, *within;
 };
 
-const UOp* StepOf(Builder& b, const LoopNest& nest, size_t base,
+const UOp* StepOf(Builder& b, const loop_nest::LoopNest& nest, size_t base,
                   const std::vector<const UOp*>& axis) {
   const UOp* sum = nullptr;
-  for (const Digit& digit : nest.digits[base]) {
+  for (const loop_nest::Digit& digit : nest.digits[base]) {
     const UOp* a = axis[digit.axis];
     TG_CHECK(a != nullptr);
     const UOp* term = digit.stride == 1 ? a : b.Mul(a, b.Index(digit.stride));
@@ -234,8 +236,8 @@ const UOp* StepOf(Builder& b, const LoopNest& nest, size_t base,
   return sum;
 }
 
-InBlock FindInBlock(Builder& b, const LoopNest& nest, size_t base,
-                    const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+InBlock FindInBlock(Builder& b, const loop_nest::LoopNest& nest, size_t base,
+                    const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify) {
   const UOp* step = StepOf(b, nest, base, axis);
   const UOp* within = simplify(b.Alu(Op::kFloorMod, {step, b.Index(nest.overlap[base])}));
   return {simplify(b.Sub(step, within)), within};
@@ -243,20 +245,20 @@ InBlock FindInBlock(Builder& b, const LoopNest& nest, size_t base,
 
 }  // namespace
 
-const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
-                         const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+const UOp* BaseAxisValue(Builder& b, const loop_nest::LoopNest& nest, size_t base,
+                         const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify) {
   if (nest.overlap[base] == 0) return simplify(StepOf(b, nest, base, axis));
   const InBlock in = FindInBlock(b, nest, base, axis, simplify);
   const UOp* last = b.Index(nest.base[base].max_size - nest.overlap[base]);
   return simplify(b.Add(b.Alu(Op::kMin, {in.start, last}), in.within));
 }
 
-const UOp* IsFirstTime(Builder& b, const LoopNest& nest, size_t base,
-                       const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+const UOp* IsFirstTime(Builder& b, const loop_nest::LoopNest& nest, size_t base,
+                       const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify) {
   const InBlock in = FindInBlock(b, nest, base, axis, simplify);
   const UOp* last = b.Index(nest.base[base].max_size - nest.overlap[base]);
   const UOp* repeated = b.Alu(Op::kMax, {b.Sub(in.start, last), b.Index(0)});
   return simplify(b.Not(b.Lt(in.within, simplify(repeated))));
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -10,7 +10,7 @@
 #include "passes/loop_nest/loop_nest.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::indices {
 
 struct Coordinates {
   // Indexed by position in LoopNest::axes. Null for the loop axes of reduces and staged values:
@@ -26,19 +26,20 @@ struct Coordinates {
 // continues in a free dimension of the grid. Local and group axes become local ids in the same way,
 // except that a group axis, or a local axis whose work-items another reduce uses, never shares one.
 // Fails if the axes do not fit the target.
-absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const Target& target,
-                                        SimplifyFn simplify);
+absl::StatusOr<Coordinates> AssignLoops(Builder& b, const loop_nest::LoopNest& nest,
+                                        const passes::Target& target,
+                                        analysis::SimplifyFn simplify);
 
 // The index along base axis `base`: the sum of its digits' coordinates, each multiplied by the
 // digit's stride. If the axis overlaps, its last block is moved back to where the axis ends. `axis`
 // is as in Coordinates; the entries of these digits must not be null.
-const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
-                         const std::vector<const UOp*>& axis, SimplifyFn simplify);
+const UOp* BaseAxisValue(Builder& b, const loop_nest::LoopNest& nest, size_t base,
+                         const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify);
 
 // For an axis that overlaps: the predicate that no earlier block has this step too.
-const UOp* IsFirstTime(Builder& b, const LoopNest& nest, size_t base,
-                       const std::vector<const UOp*>& axis, SimplifyFn simplify);
+const UOp* IsFirstTime(Builder& b, const loop_nest::LoopNest& nest, size_t base,
+                       const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify);
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_ASSIGN_LOOPS_H_

@@ -8,16 +8,16 @@
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/predicates.h"
 
-namespace tg {
-const UOp* IndexLowering::InStored(LoopSet axes) {
+namespace tg::indices {
+const UOp* IndexLowering::InStored(analysis::LoopSet axes) {
   const UOp* valid = where_.valid;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    const BaseAxis& base = nest_.base[i];
-    if (!base.IsStored() || (axes & LoopBit(i)) == 0) continue;
+    const analysis::BaseAxis& base = nest_.base[i];
+    if (!base.IsStored() || (axes & analysis::LoopBit(i)) == 0) continue;
     valid = InLoopsOver(i, PartsOfAxis(i, where_.axis), valid);
     if (!NeedsGuard(i)) continue;
     const UOp* value = BaseAxisValue(b_, nest_, i, where_.axis, simplify_);
-    valid = simplify_(Both(b_, valid, Guard(base, value)));
+    valid = simplify_(analysis::Both(b_, valid, Guard(base, value)));
   }
   return valid;
 }
@@ -27,13 +27,13 @@ const UOp* IndexLowering::InShape(const std::vector<const UOp*>& index, const Sh
   for (size_t k = 0; k < shape.size(); ++k) {
     for (const UOp* part : {b_.Lt(b_.Index(-1), index[k]), b_.Lt(index[k], b_.Index(shape[k]))}) {
       part = simplify_(part);
-      if (!IsConst(part) || part->word() == 0) valid = Both(b_, valid, part);
+      if (!IsConst(part) || part->word() == 0) valid = analysis::Both(b_, valid, part);
     }
   }
   return valid ? simplify_(valid) : nullptr;
 }
 
-const UOp* IndexLowering::ValidToRead(const Position& at) {
+const UOp* IndexLowering::ValidToRead(const analysis::Position& at) {
   NodeSet guards;
   bool any = false;
   const auto depend_on = [&](const UOp* value) {
@@ -72,7 +72,7 @@ IndexLowering::Counted IndexLowering::CountedAlong(size_t base) {
 
 void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
   for (size_t i = 0; valid && i < nest_.base.size(); ++i) {
-    const BaseAxis& base = nest_.base[i];
+    const analysis::BaseAxis& base = nest_.base[i];
     if (!base.IsStored() || !nest_.padded[i]) continue;
     const Counted counted = CountedAlong(i);
     const UOp* guard = counted.guard;
@@ -85,7 +85,7 @@ void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     if (!locals_.empty() && llvm::none_of(PostOrder(guard), is_local)) continue;
     const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
       NodeMap<const UOp*> rows;
-      for (const Digit& d : nest_.digits[i]) {
+      for (const loop_nest::Digit& d : nest_.digits[i]) {
         const UOp* row = where_.axis[d.axis];
         if (nest_.axes[d.axis].kind == AxisKind::kUpcast) rows[row] = number(row);
       }
@@ -119,7 +119,7 @@ const UOp* IndexLowering::ValidInLoops(const UOp* element, const UOp* valid) {
 bool IndexLowering::NeedsGuard(size_t base) const {
   // An axis of at most one iteration has no loop, only the coordinate 0, so that a symbolic one
   // needs a check whether it is empty.
-  const BaseAxis& axis = nest_.base[base];
+  const analysis::BaseAxis& axis = nest_.base[base];
   return nest_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
 }
 
@@ -140,17 +140,17 @@ const UOp* IndexLowering::InLoopsOver(size_t base, const std::vector<const UOp*>
     nonempty_.emplace_back(any, part);
     loops = true;
   }
-  return loops ? simplify_(Both(b_, valid, any)) : valid;
+  return loops ? simplify_(analysis::Both(b_, valid, any)) : valid;
 }
 
 std::vector<const UOp*> IndexLowering::PartsOfAxis(size_t base,
                                                    const std::vector<const UOp*>& axis) const {
   std::vector<const UOp*> out;
-  for (const Digit& d : nest_.digits[base]) out.push_back(axis[d.axis]);
+  for (const loop_nest::Digit& d : nest_.digits[base]) out.push_back(axis[d.axis]);
   return out;
 }
 
-const UOp* IndexLowering::Guard(const BaseAxis& base, const UOp* value) {
+const UOp* IndexLowering::Guard(const analysis::BaseAxis& base, const UOp* value) {
   // Compares 0 for an axis of at most one iteration: `i < size` would be taken as always true for a
   // loop index i. A padded one has more.
   const bool is_padded = nest_.padded[static_cast<size_t>(&base - nest_.base.data())];
@@ -175,7 +175,7 @@ bool IndexLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const
                      [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
 }
 
-const UOp* IndexLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
+const UOp* IndexLowering::ForWholeGroup(const UOp* reduce, const analysis::Position& at) {
   std::vector<const UOp*> shared;  // ids of work-items that share the terms
   for (size_t i : nest_.AxesOf(reduce)) {
     // This includes the reduce's own group axis: another reduce that reads its result may share it.
@@ -191,4 +191,4 @@ const UOp* IndexLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
   return InShape(at.index, shapes_.Of(reduce), valid);
 }
 
-}  // namespace tg
+}  // namespace tg::indices

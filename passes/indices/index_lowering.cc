@@ -7,10 +7,10 @@
 #include "passes/analysis/view_index.h"
 #include "passes/indices/local_ids.h"
 
-namespace tg {
-IndexLowering::IndexLowering(const Module& module, Body& body, const LoopNest& nest,
-                             const Coordinates& where, ShapeMap& shapes, const Target& target,
-                             SimplifyFn simplify)
+namespace tg::indices {
+IndexLowering::IndexLowering(const Module& module, Body& body, const loop_nest::LoopNest& nest,
+                             const Coordinates& where, ShapeMap& shapes,
+                             const passes::Target& target, analysis::SimplifyFn simplify)
     : module_(module),
       body_(body),
       nest_(nest),
@@ -32,7 +32,7 @@ IndexLowering::IndexLowering(const Module& module, Body& body, const LoopNest& n
   }
 }
 
-IndexLowering::PositionId IndexLowering::Intern(Position p) {
+IndexLowering::PositionId IndexLowering::Intern(analysis::Position p) {
   uint64_t h = p.valid ? p.valid->id + 1 : 0;
   for (const UOp* u : p.index) h = (h ^ u->id) * 0x9fb21c651e98df25ull + 1;
   auto& bucket = position_ids_[h >> 2];  // DenseMap keeps the greatest numbers for itself
@@ -62,28 +62,29 @@ absl::StatusOr<const UOp*> IndexLowering::Run() {
 
 const UOp* IndexLowering::LowerStore(const UOp* store) {
   const Shape& shape = shapes_.Of(store->src(0));
-  Position at;
-  at.valid = InStored(~LoopSet{0});
+  analysis::Position at;
+  at.valid = InStored(~analysis::LoopSet{0});
   at.index.assign(shape.size(), b_.Index(0));
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    const BaseAxis& base = nest_.base[i];
+    const analysis::BaseAxis& base = nest_.base[i];
     if (!base.IsStored()) continue;
     at.index[base.dim] = BaseAxisValue(b_, nest_, i, where_.axis, simplify_);
   }
   results_ = at, output_ = store->src(0);
   if (!block_ranges_.empty()) {
-    Position before = at;
-    before.valid = simplify_(Both(b_, at.valid, b_.Not(InFirstBlock())));
+    analysis::Position before = at;
+    before.valid = simplify_(analysis::Both(b_, at.valid, b_.Not(InFirstBlock())));
     partial_ = Address(store->src(0), before);
   }
   const UOp* value =
-      Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
+      Lower(store->src(1),
+            Intern(shapes_.Of(store->src(1)).empty() ? analysis::Position{{}, at.valid} : at));
   if (!status_.ok()) return nullptr;
   if (blocks_ && value != blocks_) value = b_.Where(InLastBlock(), value, blocks_);
   // All work-items that share a reduce have its result; only one of them stores it.
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
     if (nest_.axes[i].kind == AxisKind::kGroup && nest_.axes[i].shares.empty()) {
-      at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
+      at.valid = analysis::Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
     }
   }
   const UOp* address = Address(store->src(0), at);
@@ -94,15 +95,15 @@ const UOp* IndexLowering::LowerStore(const UOp* store) {
   return token;
 }
 
-const UOp* IndexLowering::Address(const UOp* ptr, Position at, bool reads) {
+const UOp* IndexLowering::Address(const UOp* ptr, analysis::Position at, bool reads) {
   while (ptr->op != Op::kDefineGlobal) {
     const UOp* src = ptr->src(0);
-    at = ptr->op == Op::kView
-             ? MapView(ptr, at, nullptr)
-             : MapThrough(b_, ptr, shapes_.Of(src), shapes_.Of(ptr), at, nullptr, simplify_);
+    at = ptr->op == Op::kView ? MapView(ptr, at, nullptr)
+                              : analysis::MapThrough(b_, ptr, shapes_.Of(src), shapes_.Of(ptr), at,
+                                                     nullptr, simplify_);
     ptr = src;
   }
-  const UOp* element = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+  const UOp* element = analysis::Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
   const UOp* valid = ValidInLoops(element, at.valid);
   if (reads) FirstRowInPadding(element, valid);
   if (!ptr->dtype.is_image()) return b_.IndexPtr(ptr, element, valid);
@@ -163,7 +164,7 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kIota:
       return positions_[key.at].index[0];
     case Op::kLoad: {
-      Position at = positions_[key.at];
+      analysis::Position at = positions_[key.at];
       at.valid = ValidToRead(at);
       const UOp* address = Address(u->src(0), std::move(at), /*reads=*/true);
       return address ? b_.Load(address) : nullptr;
@@ -177,14 +178,15 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
   }
 }
 
-Position IndexLowering::MapView(const UOp* u, const Position& at, const UOp** clause) {
-  const ViewIndex found = IndexThroughView(b_, u, at.index);
-  Position out;
+analysis::Position IndexLowering::MapView(const UOp* u, const analysis::Position& at,
+                                          const UOp** clause) {
+  const analysis::ViewIndex found = analysis::IndexThroughView(b_, u, at.index);
+  analysis::Position out;
   const UOp* own = found.valid ? simplify_(found.valid) : nullptr;
   if (own && IsConst(own) && own->word()) own = nullptr;
   if (clause) *clause = own;
-  out.valid = own ? simplify_(Both(b_, at.valid, own)) : at.valid;
-  out.index = Unflatten(b_, shapes_.Of(u->src(0)), simplify_(found.offset), simplify_);
+  out.valid = own ? simplify_(analysis::Both(b_, at.valid, own)) : at.valid;
+  out.index = analysis::Unflatten(b_, shapes_.Of(u->src(0)), simplify_(found.offset), simplify_);
   return out;
 }
 
@@ -193,12 +195,12 @@ const UOp* IndexLowering::StepMovement(const Key& key, std::vector<Key>& missing
   const UOp* src = u->src(0);
   const auto [it, fresh] = moved_.try_emplace(key.ids());
   if (fresh) {
-    const Position& at = positions_[key.at];
+    const analysis::Position& at = positions_[key.at];
     const UOp** clause = &it->second.clause;
     it->second.source =
-        Intern(u->op == Op::kView
-                   ? MapView(u, at, clause)
-                   : MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, clause, simplify_));
+        Intern(u->op == Op::kView ? MapView(u, at, clause)
+                                  : analysis::MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at,
+                                                         clause, simplify_));
   }
   const auto [source, clause] = it->second;
   const UOp* value = Find(src, source, missing);
@@ -209,4 +211,4 @@ const UOp* IndexLowering::StepMovement(const Key& key, std::vector<Key>& missing
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -19,13 +19,14 @@
 #include "passes/indices/assign_loops.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::indices {
 
 class IndexLowering {
  public:
   // New nodes are created in the body's context.
-  IndexLowering(const Module& module, Body& body, const LoopNest& nest, const Coordinates& where,
-                ShapeMap& shapes, const Target& target, SimplifyFn simplify);
+  IndexLowering(const Module& module, Body& body, const loop_nest::LoopNest& nest,
+                const Coordinates& where, ShapeMap& shapes, const passes::Target& target,
+                analysis::SimplifyFn simplify);
 
   // Returns the sink of the lowered body.
   absl::StatusOr<const UOp*> Run();
@@ -41,7 +42,7 @@ class IndexLowering {
     PositionId at;
     friend bool operator==(const Key&, const Key&) = default;
     // Two forms of the key, for llvm::DenseMap and for std::unordered_map.
-    IdPair ids() const { return {node->id, at}; }
+    analysis::IdPair ids() const { return {node->id, at}; }
     uint64_t bits() const { return uint64_t{node->id} << 32 | at; }
   };
   // The result of mapping one position of a movement op to its source.
@@ -101,7 +102,7 @@ class IndexLowering {
   };
   struct Window;
 
-  PositionId Intern(Position p);
+  PositionId Intern(analysis::Position p);
   const UOp* Lower(const UOp* u, PositionId at);
   // The lowered value of `key`. If other keys must be lowered first, returns null and adds them to
   // `missing`. The functions Step... work in the same way.
@@ -135,7 +136,7 @@ class IndexLowering {
   // The predicate for the terms of a reduce whose result is read at `at`. If work-items share the
   // reduce, drops the predicates that depend on a single one of them, since the others need the
   // terms too.
-  const UOp* ForWholeGroup(const UOp* reduce, const Position& at);
+  const UOp* ForWholeGroup(const UOp* reduce, const analysis::Position& at);
   // A load of a staged value. The first call also emits the computation.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
   // Whether the staged value is kept in the output: the element at `source` is then stored where
@@ -151,7 +152,7 @@ class IndexLowering {
   const UOp* StepPacked(const Key& key, std::vector<Key>& missing);
   PackedAt& PlanPacked(const Key& key, size_t at);
   // Like PlanPacked, for a copy in local memory that the work-items of a group fill together.
-  PackedAt& PlanLocalCopy(const Key& key, const PackedValue& value);
+  PackedAt& PlanLocalCopy(const Key& key, const analysis::PackedValue& value);
   // Puts the axes of a copy that matrix instructions read in the order of the addresses that `x`,
   // an element of it, is read from.
   void OrderByAddress(PackedAt& plan, const UOp* x) const;
@@ -162,8 +163,8 @@ class IndexLowering {
   std::vector<Inside> CoordinatesIn(const UOp* special) const;
   // The position without the predicates that hide padded results. For a padded result any existing
   // element may be read, so the position is moved to one.
-  Position WithoutPadding(Position at, const Shape& shape);
-  std::vector<Window> FindWindows(const Position& at, const std::vector<Inside>& inside);
+  analysis::Position WithoutPadding(analysis::Position at, const Shape& shape);
+  std::vector<Window> FindWindows(const analysis::Position& at, const std::vector<Inside>& inside);
   // Whether a predicate depends on the coordinates of a window only through their sum.
   bool IsSumOf(const UOp* valid, const Window& window, const std::vector<Inside>& inside);
   // A new unrolled axis that does not belong to the schedule.
@@ -181,7 +182,7 @@ class IndexLowering {
   // which is in the output.
   const UOp* WithEarlierBlocks(Op op, const UOp* x);
   // The predicate that the coordinates along the stored axes in `axes` are in bounds.
-  const UOp* InStored(LoopSet axes);
+  const UOp* InStored(analysis::LoopSet axes);
   // Rebuilt (rebuild.h), then simplified.
   const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
   // The coordinates of the schedule's axes, with new ones for the axes of node `u` (a reduce or a
@@ -194,14 +195,14 @@ class IndexLowering {
   // The predicate of a load or reduce at a position, without the predicates of padded axes on which
   // the indices do not depend. They are not needed: the address is in bounds in the padding too,
   // and a value loaded there is not stored and is not a term of a reduce.
-  const UOp* ValidToRead(const Position& at);
+  const UOp* ValidToRead(const analysis::Position& at);
   // `valid` without the clauses that InLoopsOver added for loops on which `element` depends; inside
   // such a loop they hold.
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);
   // The address of one element of a pointer, found by mapping its position through the movement ops
   // above an argument. `reads`: in the padding, any element of the argument may be read instead
   // (FirstRowInPadding).
-  const UOp* Address(const UOp* ptr, Position at, bool reads = false);
+  const UOp* Address(const UOp* ptr, analysis::Position at, bool reads = false);
   // The coordinate along a stored axis, and the predicate that it is in bounds.
   struct Counted {
     const UOp* coordinate;
@@ -214,7 +215,7 @@ class IndexLowering {
   void FirstRowInPadding(const UOp*& element, const UOp*& valid);
   const UOp* LowerStore(const UOp* store);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
-  Position MapView(const UOp* u, const Position& at, const UOp** clause);
+  analysis::Position MapView(const UOp* u, const analysis::Position& at, const UOp** clause);
   // Whether the coordinate along this base axis needs a bounds check.
   bool NeedsGuard(size_t base) const;
   // The predicate that the axis is not empty. Null if it never is empty.
@@ -227,23 +228,23 @@ class IndexLowering {
   // the scheduled axes.
   std::vector<const UOp*> PartsOfAxis(size_t base, const std::vector<const UOp*>& axis) const;
   // The predicate that `value`, the coordinate along the axis, is in bounds.
-  const UOp* Guard(const BaseAxis& base, const UOp* value);
+  const UOp* Guard(const analysis::BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
   bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
 
   const Module& module_;
   Body& body_;
-  const LoopNest& nest_;
+  const loop_nest::LoopNest& nest_;
   Coordinates where_;
   ShapeMap& shapes_;
-  const Target& target_;
-  SimplifyFn simplify_;
+  const passes::Target& target_;
+  analysis::SimplifyFn simplify_;
   Builder b_;
   FreeLeaves free_;
-  std::vector<Position> positions_;
+  std::vector<analysis::Position> positions_;
   llvm::DenseMap<uint64_t, llvm::SmallVector<PositionId, 1>> position_ids_;  // by hash
-  llvm::DenseMap<IdPair, const UOp*> values_;
-  llvm::DenseMap<IdPair, MovedFrom> moved_;
+  llvm::DenseMap<analysis::IdPair, const UOp*> values_;
+  llvm::DenseMap<analysis::IdPair, MovedFrom> moved_;
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
   std::unordered_map<uint64_t, StagedAt> staged_;  // by node and position, 0 along staged axes
   std::vector<const UOp*> locals_;
@@ -258,13 +259,13 @@ class IndexLowering {
   NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   int64_t num_fresh_unrolls_ = 0;
-  Position results_;              // the position of the current store's results
+  analysis::Position results_;    // the position of the current store's results
   const UOp* output_ = nullptr;   // the pointer through which results are stored
   const UOp* partial_ = nullptr;  // address of the partial result of earlier blocks
   const UOp* blocks_ = nullptr;   // the reduce of all blocks so far
   absl::Status status_;
 };
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_INDEX_LOWERING_H_

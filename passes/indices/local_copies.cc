@@ -6,11 +6,11 @@
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/predicates.h"
 
-namespace tg {
+namespace tg::indices {
 std::vector<IndexLowering::Inside> IndexLowering::CoordinatesIn(const UOp* special) const {
   std::vector<Inside> out;
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
-    const LoopAxis& axis = nest_.axes[i];
+    const loop_nest::LoopAxis& axis = nest_.axes[i];
     const bool own = axis.kind == AxisKind::kLocal || axis.kind == AxisKind::kGroup;
     if (!own || !axis.shares.empty()) continue;
     if (llvm::is_contained(PostOrder(where_.axis[i]), special)) out.push_back({i, where_.axis[i]});
@@ -18,12 +18,13 @@ std::vector<IndexLowering::Inside> IndexLowering::CoordinatesIn(const UOp* speci
   return out;
 }
 
-IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const PackedValue& value) {
+IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
+                                                      const analysis::PackedValue& value) {
   const auto [it, fresh] = packed_.try_emplace(key.bits());
   PackedAt& plan = it->second;
   if (!fresh) return plan;
   const auto at = nest_.AxisNamed(value.at);
-  Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
+  analysis::Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
   std::vector<const UOp*> leaves = from.index, order;
   if (from.valid) leaves.push_back(from.valid);
   NodeSet below;
@@ -52,8 +53,8 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
         index.push_back(is_copied ? add(inside) : b_.Index(0));
         parts.push_back(is_copied ? index.back() : inside.leaf);
       }
-      changed[u] = Flatten(b_, shape, index, simplify_);
-      seen[u] = Flatten(b_, shape, parts, simplify_);
+      changed[u] = analysis::Flatten(b_, shape, index, simplify_);
+      seen[u] = analysis::Flatten(b_, shape, parts, simplify_);
       continue;
     }
     if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
@@ -67,7 +68,8 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
     const auto place = [&](const Coordinate& c) {
       const size_t base = nest_.axes[c.axis].base;
       int64_t stride = 0;
-      for (const Digit& d : nest_.digits[base]) stride = d.axis == c.axis ? d.stride : stride;
+      for (const loop_nest::Digit& d : nest_.digits[base])
+        stride = d.axis == c.axis ? d.stride : stride;
       return std::tuple(nest_.base[base].IsStored(), base, -stride);
     };
     return place(a) < place(b);
@@ -95,4 +97,4 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
   return plan;
 }
 
-}  // namespace tg
+}  // namespace tg::indices

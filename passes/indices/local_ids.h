@@ -7,7 +7,7 @@
 
 #include "ir/uop.h"
 
-namespace tg {
+namespace tg::indices {
 
 // The local ids among `nodes`, which has no duplicates, in the order of their dimensions.
 inline std::vector<const UOp*> LocalIds(UOpSpan nodes) {
@@ -21,6 +21,6 @@ inline std::vector<const UOp*> LocalIds(UOpSpan nodes) {
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_LOCAL_IDS_H_

@@ -5,18 +5,20 @@
 #include "passes/directives/directives.h"
 #include "passes/indices/index_lowering.h"
 
-namespace tg {
+namespace tg::indices {
 namespace {
 
 // Makes the kernel's loop nest and coordinates, and calls `use` with an IndexLowering over them.
 // New nodes are created in the context of the kernel's body.
-absl::Status WithIndices(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                         const Target& target, Simplifier& simplifier,
-                         llvm::function_ref<absl::Status(IndexLowering&, const LoopNest&)> use) {
+absl::Status WithIndices(
+    const Module& module, const KernelCalls& calls, Kernel& kernel, const passes::Target& target,
+    simplify::Simplifier& simplifier,
+    llvm::function_ref<absl::Status(IndexLowering&, const loop_nest::LoopNest&)> use) {
   Body& body = kernel.body;
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
   ShapeMap shapes(module, *body.context);
-  const absl::StatusOr<LoopNest> nest = MakeLoopNest(module, calls, kernel, target, shapes);
+  const absl::StatusOr<loop_nest::LoopNest> nest =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!nest.ok()) return nest.status();
   Builder b(*body.context);
   const absl::StatusOr<Coordinates> where = AssignLoops(b, *nest, target, simplify);
@@ -28,9 +30,9 @@ absl::Status WithIndices(const Module& module, const KernelCalls& calls, Kernel&
 }  // namespace
 
 absl::Status LowerIndices(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                          const Target& target, Simplifier& simplifier) {
+                          const passes::Target& target, simplify::Simplifier& simplifier) {
   return WithIndices(module, calls, kernel, target, simplifier,
-                     [&](IndexLowering& indices, const LoopNest& nest) {
+                     [&](IndexLowering& indices, const loop_nest::LoopNest& nest) {
                        const absl::StatusOr<const UOp*> sink = indices.Run();
                        if (!sink.ok()) return sink.status();
                        kernel.body.CarryOver(kernel.body.root, *sink);
@@ -41,17 +43,17 @@ absl::Status LowerIndices(const Module& module, const KernelCalls& calls, Kernel
 }
 
 NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                      const Target& target) {
+                      const passes::Target& target) {
   NodeSet out;
   Kernel copy;
   copy.name = kernel.name;
   CloneBody(kernel.body, copy.body);
   const std::vector<const UOp*> order = PostOrder(copy.body.root),
                                 own = PostOrder(kernel.body.root);
-  Simplifier simplifier(*copy.body.context, &module);
+  simplify::Simplifier simplifier(*copy.body.context, &module);
   // A kernel that cannot be lowered has no reduce that folds; `lower` will say why.
   WithIndices(module, calls, copy, target, simplifier,
-              [&](IndexLowering& indices, const LoopNest&) {
+              [&](IndexLowering& indices, const loop_nest::LoopNest&) {
                 const absl::Status status = indices.Run().status();
                 if (!status.ok()) return status;
                 for (const UOp* reduce : indices.FoldedReduces()) {
@@ -65,4 +67,4 @@ NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kern
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::indices

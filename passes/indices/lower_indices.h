@@ -9,7 +9,7 @@
 #include "passes/simplify/simplify.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::indices {
 
 // Rewrites the body of a kernel at Stage::kKernel in the form of Stage::kLowered: gives every axis
 // of its loop nest a coordinate, and maps the indices of stores through movement ops down to the
@@ -17,13 +17,13 @@ namespace tg {
 // lanes, or arithmetic if algebra computes it without a loop; a staged or packed value becomes a
 // `stage`. Sets the kernel's axes, but not its stage.
 absl::Status LowerIndices(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                          const Target& target, Simplifier& simplifier);
+                          const passes::Target& target, simplify::Simplifier& simplifier);
 
 // The reduces of a kernel at Stage::kKernel that are computed without a loop if no directive refers
 // to their axes: a one-hot row times a table is a load. Does not change the kernel.
 NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                      const Target& target);
+                      const passes::Target& target);
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_LOWER_INDICES_H_

@@ -2,7 +2,7 @@
 
 #include "ir/check.h"
 
-namespace tg {
+namespace tg::indices {
 
 const UOp* MakeStage(Builder& b, const UOp* x, int64_t size, const UOp* element, const UOp* gate,
                      const StageLoops& axes, const StageOptions& options) {
@@ -19,4 +19,4 @@ const UOp* MakeStage(Builder& b, const UOp* x, int64_t size, const UOp* element,
                                             options.step && options.ahead, options.row}));
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -7,7 +7,7 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::indices {
 
 // The axes that a stage is filled along; of the ranges, the outermost first.
 struct StageLoops {
@@ -27,6 +27,6 @@ struct StageOptions {
 const UOp* MakeStage(Builder& b, const UOp* x, int64_t size, const UOp* element, const UOp* gate,
                      const StageLoops& axes, const StageOptions& options);
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_MAKE_STAGE_H_

@@ -7,7 +7,7 @@
 #include "passes/indices/rebuild.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::indices {
 namespace {
 
 // The half that a factor converts to float; null if it is another value.
@@ -27,7 +27,8 @@ class Fragments {
   struct Leaves {
     const UOp *row, *row_lane, *column_lane, *column, *term;
   };
-  Fragments(Body& body, SimplifyFn simplify, const Leaves& leaves, const UOp* far, const UOp* next)
+  Fragments(Body& body, analysis::SimplifyFn simplify, const Leaves& leaves, const UOp* far,
+            const UOp* next)
       : body_(body), b_(*body.context), simplify_(simplify), at_(leaves), far_(far), next_(next) {}
 
   const UOp* Left(const UOp* x) {
@@ -116,7 +117,7 @@ class Fragments {
 
   Body& body_;
   Builder b_;
-  SimplifyFn simplify_;
+  analysis::SimplifyFn simplify_;
   const Leaves at_;
   const UOp *far_, *next_;  // unrolled: the terms eight later, and the next one
 };
@@ -125,7 +126,7 @@ class Fragments {
 
 const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
   if (!nest_.matrix || !target_.HasMatrixInstructions()) return nullptr;
-  const MatrixAxes& m = *nest_.matrix;
+  const loop_nest::MatrixAxes& m = *nest_.matrix;
   const auto leaf = [&](const std::string& name) { return where_.axis[nest_.AxisNamed(name)]; };
   const size_t term = nest_.AxisNamed(m.term);
   const auto range =
@@ -162,17 +163,17 @@ const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
   Context& ctx = b_.context();
   const UOp* product =
       ctx.Make(Op::kWmma, results, sources,
-               ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(MatrixAxes::kInstruction)}}));
+               ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(loop_nest::MatrixAxes::kInstruction)}}));
   plan.ranges.erase(range);
   const UOp* number = b_.Add(b_.Mul(at.row, b_.Index(2)), at.column);
   return ctx.Make(Op::kExtract, DType(Scalar::kF32), {product, number});
 }
 
 void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
-  std::optional<AffineExpr> address;
+  std::optional<simplify::AffineExpr> address;
   for (const UOp* u : PostOrder(x)) {
     if (u->op != Op::kLoad || u->src(0)->op != Op::kIndex) continue;
-    address = ParseAffine(u->src(0)->src(1));
+    address = simplify::ParseAffine(u->src(0)->src(1));
     break;
   }
   if (!address) return;
@@ -191,4 +192,4 @@ void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
   while (plan.row > 0 && stride(plan.axes[plan.row - 1]) == row) row *= plan.axes[--plan.row].size;
 }
 
-}  // namespace tg
+}  // namespace tg::indices

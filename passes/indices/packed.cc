@@ -10,7 +10,7 @@
 #include "passes/indices/predicates.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::indices {
 
 std::optional<size_t> IndexLowering::AxisOfLeaf(const UOp* leaf) const {
   if (leaf->op == Op::kUnroll) {
@@ -31,7 +31,7 @@ struct IndexLowering::Window {
   int64_t size = 1;
 };
 
-std::vector<IndexLowering::Window> IndexLowering::FindWindows(const Position& at,
+std::vector<IndexLowering::Window> IndexLowering::FindWindows(const analysis::Position& at,
                                                               const std::vector<Inside>& inside) {
   std::vector<Window> out;
   const auto number = [&](const UOp* leaf) {
@@ -45,11 +45,11 @@ std::vector<IndexLowering::Window> IndexLowering::FindWindows(const Position& at
     }
   }
   for (const UOp* index : at.index) {
-    const std::optional<AffineExpr> sum = ParseAffine(index);
+    const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
     if (!sum) continue;
     Window window;
     bool fits = true;
-    for (const AffineExpr::Term& term : sum->terms) {
+    for (const simplify::AffineExpr::Term& term : sum->terms) {
       const size_t n = number(term.node);
       if (n < inside.size()) {
         window.of.emplace_back(n, term.coef);
@@ -89,7 +89,7 @@ bool IndexLowering::IsSumOf(const UOp* valid, const Window& window,
   return true;
 }
 
-Position IndexLowering::WithoutPadding(Position at, const Shape& shape) {
+analysis::Position IndexLowering::WithoutPadding(analysis::Position at, const Shape& shape) {
   if (!at.valid) return at;
   NodeSet guards;
   const UOp* inside = nullptr;
@@ -98,7 +98,7 @@ Position IndexLowering::WithoutPadding(Position at, const Shape& shape) {
     const UOp* guard = CountedAlong(i).guard;
     if (!llvm::is_contained(PartsOf(at.valid), guard)) continue;
     guards.Insert(guard);
-    inside = Both(b_, inside, guard);
+    inside = analysis::Both(b_, inside, guard);
   }
   if (!inside) return at;
   const auto under = [&](const UOp* value, const UOp* otherwise) {
@@ -119,7 +119,7 @@ IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
   const auto [it, fresh] = packed_.try_emplace(key.bits());
   PackedAt& plan = it->second;
   if (!fresh) return plan;
-  Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
+  analysis::Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
   std::vector<const UOp*> leaves = from.index, order;
   if (from.valid) leaves.push_back(from.valid);
   NodeSet below;
@@ -144,7 +144,7 @@ IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
     vector_in_window |= is_vector && in_window(n);
   }
   int64_t lanes = 1;
-  for (const LoopAxis& axis : nest_.axes) {
+  for (const loop_nest::LoopAxis& axis : nest_.axes) {
     if (axis.kind == AxisKind::kVector) lanes = axis.max_size;
   }
   const auto add_coordinates = [&](Op kind) {
@@ -179,7 +179,7 @@ IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
       plan.unrolls.push_back(lane);
       filled = b_.Add(b_.Mul(vector, b_.Index(lanes)), lane);
       if (size > window.size) {
-        in_windows = Both(b_, in_windows, b_.Lt(filled, b_.Index(window.size)));
+        in_windows = analysis::Both(b_, in_windows, b_.Lt(filled, b_.Index(window.size)));
       }
     } else {
       filled = b_.Range(b_.Index(size));
@@ -197,17 +197,17 @@ IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
   if (!vector_in_window) add_coordinates(Op::kUnroll);
   for (const UOp*& index : from.index) index = Replaced(index, changed);
   if (from.valid) from.valid = Replaced(from.valid, changed);
-  if (in_windows) from.valid = simplify_(Both(b_, from.valid, in_windows));
+  if (in_windows) from.valid = simplify_(analysis::Both(b_, from.valid, in_windows));
   plan.source = Intern(std::move(from));
   return plan;
 }
 
 const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
   const UOp* source = key.node->src(0);
-  const auto value =
-      llvm::find_if(nest_.packed, [&](const PackedValue& p) { return p.node == key.node; });
+  const auto value = llvm::find_if(
+      nest_.packed, [&](const analysis::PackedValue& p) { return p.node == key.node; });
   if (value == nest_.packed.end() || value->at.empty()) return Find(source, key.at, missing);
-  const Position& at = positions_[key.at];
+  const analysis::Position& at = positions_[key.at];
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
@@ -246,19 +246,20 @@ const UOp* IndexLowering::ElementOf(const PackedAt& plan, const UOp* PackedAt::A
     shape.push_back(axis.size);
     at.push_back(axis.*index);
   }
-  return Flatten(b_, shape, at, simplify_);
+  return analysis::Flatten(b_, shape, at, simplify_);
 }
 
 const UOp* IndexLowering::InFirstBlock() {
   const UOp* first = nullptr;
-  for (const UOp* range : block_ranges_) first = Both(b_, first, b_.Lt(range, b_.Index(1)));
+  for (const UOp* range : block_ranges_)
+    first = analysis::Both(b_, first, b_.Lt(range, b_.Index(1)));
   return first;
 }
 
 const UOp* IndexLowering::InLastBlock() {
   const UOp* last = nullptr;
   for (const UOp* range : block_ranges_) {
-    last = Both(b_, last, b_.Lt(b_.Sub(range->src(0), b_.Index(2)), range));
+    last = analysis::Both(b_, last, b_.Lt(b_.Sub(range->src(0), b_.Index(2)), range));
   }
   return simplify_(last);
 }
@@ -270,11 +271,11 @@ const UOp* IndexLowering::InEachBlock(const UOp* address) {
 
 const UOp* IndexLowering::WithEarlierBlocks(Op op, const UOp* x) {
   const UOp* earlier = b_.Load(InEachBlock(partial_));
-  const int64_t identity = ReduceIdentity(op, x->dtype.scalar());
+  const int64_t identity = interpret::ReduceIdentity(op, x->dtype.scalar());
   if (identity != 0) {
     earlier = b_.Where(InFirstBlock(), b_.ConstBits(x->dtype, identity), earlier);
   }
   return b_.Alu(op, {earlier, x});
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -2,7 +2,7 @@
 
 #include "passes/analysis/indexing.h"
 
-namespace tg {
+namespace tg::indices {
 
 std::vector<const UOp*> PartsOf(const UOp* condition) {
   std::vector<const UOp*> out, stack = {condition};
@@ -23,9 +23,9 @@ const UOp* Without(Builder& b, const UOp* condition, llvm::function_ref<bool(con
     if (drop(part))
       dropped = true;
     else
-      rest = Both(b, rest, part);
+      rest = analysis::Both(b, rest, part);
   }
   return dropped ? rest : condition;
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -2,7 +2,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::indices {
 
 const UOp* Rebuilt(Body& body, const UOp* u, NodeMap<const UOp*>& changed) {
   for (const UOp* x : PostOrder(u)) {
@@ -22,4 +22,4 @@ const UOp* Rebuilt(Body& body, const UOp* u, NodeMap<const UOp*>& changed) {
   return to ? to : u;
 }
 
-}  // namespace tg
+}  // namespace tg::indices

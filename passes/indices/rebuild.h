@@ -5,12 +5,12 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::indices {
 
 // `u` with nodes replaced by their entries in `changed`, which receives each node that is rebuilt.
 // Names and locations are carried over.
 const UOp* Rebuilt(Body& body, const UOp* u, NodeMap<const UOp*>& changed);
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_REBUILD_H_

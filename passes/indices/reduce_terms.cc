@@ -5,7 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::indices {
 
 const UOp* ReduceLoops(Builder& b, Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
   if (ranges.empty()) return x;
@@ -61,4 +61,4 @@ const UOp* ReduceTerms(Builder& b, FreeLeaves& free, Op op, const UOp* x,
   return ReduceLoops(b, op, ReduceLanes(b, free, op, x, unrolls), ranges);
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -7,7 +7,7 @@
 #include "ir/builder.h"
 #include "ir/free_leaves.h"
 
-namespace tg {
+namespace tg::indices {
 
 // `x` combined over the iterations of `ranges` (LowerReduces makes the loop). x itself if there are
 // none.
@@ -24,6 +24,6 @@ const UOp* ReduceTerms(Builder& b, FreeLeaves& free, Op op, const UOp* x,
                        const std::vector<const UOp*>& unrolls,
                        const std::vector<const UOp*>& ranges, int64_t max_accumulators);
 
-}  // namespace tg
+}  // namespace tg::indices
 
 #endif  // TG_PASSES_INDICES_REDUCE_TERMS_H_

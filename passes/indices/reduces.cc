@@ -11,7 +11,7 @@
 #include "passes/indices/reduce_terms.h"
 #include "passes/simplify/closed_reduce.h"
 
-namespace tg {
+namespace tg::indices {
 namespace {
 
 // Whether a term may be combined twice.
@@ -69,23 +69,23 @@ const IndexLowering::ReduceAt& IndexLowering::PlanReduce(const Key& key) {
   if (!fresh) return plan;
   const UOp* u = key.node;
   const std::vector<const UOp*> axis = OwnAxes(u, plan.unrolls, plan.ranges, plan.specials);
-  Position from = positions_[key.at];
+  analysis::Position from = positions_[key.at];
   for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
   from.valid = ForWholeGroup(u, from);
   size_t num_whole = 0, num_axes = 0;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    const BaseAxis& base = nest_.base[i];
+    const analysis::BaseAxis& base = nest_.base[i];
     if (base.reduce != u) continue;
     const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
     from.index[base.dim] = value;
     if (NeedsGuard(i)) {
       const UOp* guard = simplify_(Guard(base, value));
       if (nest_.padded[i]) padded_terms_.emplace_back(guard, value);
-      plan.valid = simplify_(Both(b_, plan.valid, guard));
+      plan.valid = simplify_(analysis::Both(b_, plan.valid, guard));
     }
     if (nest_.overlap[i] != 0 && !IsIdempotent(static_cast<Op>(u->word()))) {
-      plan.first_time =
-          simplify_(Both(b_, plan.first_time, IsFirstTime(b_, nest_, i, axis, simplify_)));
+      plan.first_time = simplify_(
+          analysis::Both(b_, plan.first_time, IsFirstTime(b_, nest_, i, axis, simplify_)));
     }
     const auto& parts = plan.parts.emplace_back(i, PartsOfAxis(i, axis)).second;
     from.valid = InLoopsOver(i, parts, from.valid);
@@ -93,7 +93,7 @@ const IndexLowering::ReduceAt& IndexLowering::PlanReduce(const Key& key) {
     num_whole += std::count(plan.ranges.begin(), plan.ranges.end(), value) > 0;
   }
   plan.is_whole = !plan.valid && num_whole == num_axes && num_axes == nest_.AxesOf(u).size();
-  if (plan.valid) from.valid = simplify_(Both(b_, from.valid, plan.valid));
+  if (plan.valid) from.valid = simplify_(analysis::Both(b_, from.valid, plan.valid));
   plan.source = Intern(std::move(from));
   return plan;
 }
@@ -102,10 +102,10 @@ const IndexLowering::ReduceAt& IndexLowering::PlanWhole(const Key& key) {
   const auto [it, fresh] = whole_plans_.try_emplace(key.bits());
   ReduceAt& plan = it->second;
   if (!fresh) return plan;
-  Position from = positions_[key.at];
+  analysis::Position from = positions_[key.at];
   for (int64_t k : key.node->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    const BaseAxis& base = nest_.base[i];
+    const analysis::BaseAxis& base = nest_.base[i];
     if (base.reduce != key.node) continue;
     const UOp* range = b_.Range(simplify_(b_.Index(base.size)));
     plan.ranges.push_back(range);
@@ -123,7 +123,7 @@ const IndexLowering::StagedAt* IndexLowering::FilledAlong(const Key& key, const 
     return nullptr;
   std::vector<size_t> own, dims, terms;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    const BaseAxis& base = nest_.base[i];
+    const analysis::BaseAxis& base = nest_.base[i];
     if (base.reduce == key.node) terms.push_back(base.dim);
     if (base.staged != staged) continue;
     own.push_back(i);
@@ -135,7 +135,7 @@ const IndexLowering::StagedAt* IndexLowering::FilledAlong(const Key& key, const 
 }
 
 const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
-  const Position& at = positions_[key.at];
+  const analysis::Position& at = positions_[key.at];
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
@@ -158,7 +158,8 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   const bool in_blocks =
       llvm::any_of(nest_.AxesOf(key.node), [&](size_t i) { return nest_.IsReduceLoop(i); });
   if (folded && in_blocks) return blocks_ = WithEarlierBlocks(op, folded);
-  if (!folded && !plan.is_whole && !in_blocks && (MayFoldReduce(op, x) || IsOneTerm(op, x, plan))) {
+  if (!folded && !plan.is_whole && !in_blocks &&
+      (simplify::MayFoldReduce(op, x) || IsOneTerm(op, x, plan))) {
     const ReduceAt& whole = PlanWhole(key);
     const UOp* y = Find(key.node->src(0), whole.source, missing);
     if (!y) return nullptr;
@@ -169,7 +170,7 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
     return folded;
   }
   ++looped_[key.node];
-  const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  const UOp* identity = b_.ConstBits(x->dtype, interpret::ReduceIdentity(op, x->dtype.scalar()));
   if (plan.first_time) x = b_.Where(plan.first_time, x, identity);
   if (plan.valid) {
     const bool zero = IsConst(identity) && identity->word() == 0;
@@ -236,7 +237,7 @@ std::vector<const UOp*> IndexLowering::HoistInvariantAxes(Op op, const UOp* x, R
 
 std::vector<const UOp*> IndexLowering::FoldedReduces() const {
   std::vector<const UOp*> out;
-  for (const BaseAxis& b : nest_.base) {
+  for (const analysis::BaseAxis& b : nest_.base) {
     const bool folds = b.reduce && folded_.Get(b.reduce) > 0 && looped_.Get(b.reduce) == 0;
     if (folds && (out.empty() || out.back() != b.reduce)) out.push_back(b.reduce);
   }
@@ -268,4 +269,4 @@ const UOp* IndexLowering::Fold(Op op, const UOp* x, const std::vector<const UOp*
   return Rebuilt(body_, folded, back);
 }
 
-}  // namespace tg
+}  // namespace tg::indices

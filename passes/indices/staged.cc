@@ -7,7 +7,7 @@
 #include "passes/indices/make_stage.h"
 #include "passes/indices/rebuild.h"
 
-namespace tg {
+namespace tg::indices {
 
 const UOp* IndexLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
   const UOp* to = Rebuilt(body_, u, changed);
@@ -17,7 +17,7 @@ const UOp* IndexLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
 IndexLowering::StagedAt& IndexLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
   // Reads at positions that differ only along staged axes share one buffer. The value is computed
   // for indices in bounds only, although a reader may be out of bounds, under a gate.
-  Position kept = {positions_[key.at].index, nullptr};
+  analysis::Position kept = {positions_[key.at].index, nullptr};
   const Shape& shape = shapes_.Of(key.node);
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k].Is(1)) kept.index[k] = b_.Index(0);
@@ -30,22 +30,22 @@ IndexLowering::StagedAt& IndexLowering::PlanStaged(const Key& key, const std::ve
   // The indices are checked against the shape, since they may be out of bounds in the padding of
   // stored axes along which the value does not vary.
   plan.valid = InShape(kept.index, shape, InStored(nest_.VariesOf(key.node)));
-  Position from = {kept.index, plan.valid};
+  analysis::Position from = {kept.index, plan.valid};
   for (size_t i : own) {
-    const BaseAxis& base = nest_.base[i];
+    const analysis::BaseAxis& base = nest_.base[i];
     const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
     from.index[base.dim] = value;
     from.valid = InLoopsOver(i, PartsOfAxis(i, axis), from.valid);
-    if (NeedsGuard(i)) plan.room = simplify_(Both(b_, plan.room, Guard(base, value)));
+    if (NeedsGuard(i)) plan.room = simplify_(analysis::Both(b_, plan.room, Guard(base, value)));
   }
-  if (plan.room) from.valid = simplify_(Both(b_, from.valid, plan.room));
+  if (plan.room) from.valid = simplify_(analysis::Both(b_, from.valid, plan.room));
   plan.source = Intern(std::move(from));
   return plan;
 }
 
 bool IndexLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
                                PositionId source) const {
-  const Position& at = positions_[source];
+  const analysis::Position& at = positions_[source];
   if (!nest_.in_output || nest_.base[*nest_.in_output].staged != staged || at.valid ||
       at.index.size() != results_.index.size()) {
     return false;
@@ -64,7 +64,7 @@ bool IndexLowering::IsInterleaved(const UOp* staged, const std::vector<const UOp
   }
   bool alone = true;
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
-    const LoopAxis& axis = nest_.axes[i];
+    const loop_nest::LoopAxis& axis = nest_.axes[i];
     const bool unrolled = axis.kind == AxisKind::kUnroll || axis.kind == AxisKind::kUpcast ||
                           axis.kind == AxisKind::kVector;
     const bool is_lane = llvm::any_of(
@@ -107,7 +107,7 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
   const auto element = [&](PositionId at) {
     std::vector<const UOp*> index;
     for (size_t i : own) index.push_back(positions_[at].index[nest_.base[i].dim]);
-    return Flatten(b_, room, index, simplify_);
+    return analysis::Flatten(b_, room, index, simplify_);
   };
   if (!plan.memory) {
     std::vector<const UOp*> lanes = free_.UnrollsOf(x);
@@ -124,10 +124,10 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
   // buffer has padding, which is never written.
   if (valid && valid == plan.valid && !plan.room) {
     const UOp* inside =
-        simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
+        simplify_(analysis::Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
     if (IsConst(inside) && inside->word() != 0) valid = nullptr;
   }
   return b_.Load(b_.IndexPtr(plan.memory, number, valid));
 }
 
-}  // namespace tg
+}  // namespace tg::indices

@@ -8,25 +8,25 @@
 #include "passes/instrument/text_diff.h"
 #include "passes/instrument/write_file.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
-class Printer : public PassObserver {
+class Printer : public passes::PassObserver {
  public:
   Printer(PrintPassesOptions options, llvm::raw_ostream& out)
       : options_(std::move(options)), out_(out) {}
 
-  absl::Status Start(const Pipeline&, const Module& module) override {
+  absl::Status Start(const passes::Pipeline&, const Module& module) override {
     if (options_.changed) text_ = PrintModule(module);
     return absl::OkStatus();
   }
 
-  absl::Status BeforePass(const PassRun& run, const Module& module) override {
+  absl::Status BeforePass(const passes::PassRun& run, const Module& module) override {
     if (options_.before.Contains(run.step().pass->name)) Print("before ", run, PrintModule(module));
     return absl::OkStatus();
   }
 
-  absl::Status AfterPass(const PassRun& run, const Module& module) override {
+  absl::Status AfterPass(const passes::PassRun& run, const Module& module) override {
     const bool print = options_.after.Contains(run.step().pass->name);
     if (!print && !options_.changed) return absl::OkStatus();
     std::string text = PrintModule(module);
@@ -37,7 +37,8 @@ class Printer : public PassObserver {
   }
 
   // The module after a failed pass may be invalid, but it can be printed.
-  std::string Failed(const PassRun& run, const Module& module, const absl::Status&) override {
+  std::string Failed(const passes::PassRun& run, const Module& module,
+                     const absl::Status&) override {
     if (options_.after.Contains(run.step().pass->name)) {
       Print("after the failing ", run, PrintModule(module));
     }
@@ -45,12 +46,12 @@ class Printer : public PassObserver {
   }
 
  private:
-  void Print(const char* when, const PassRun& run, const std::string& text) {
+  void Print(const char* when, const passes::PassRun& run, const std::string& text) {
     out_ << "// " << when << run.Title() << "\n" << text;
     out_.flush();
   }
 
-  void PrintChange(const PassRun& run, const std::string& text) {
+  void PrintChange(const passes::PassRun& run, const std::string& text) {
     const std::string before = "before " + run.Title(), after = "after " + run.Title();
     const std::string diff = UnifiedDiff(text_, text, {before, after, 3, options_.color});
     if (diff.empty()) {
@@ -66,15 +67,15 @@ class Printer : public PassObserver {
   std::string text_;  // the module after the last pass; used only to print changes
 };
 
-class Dumper : public PassObserver {
+class Dumper : public passes::PassObserver {
  public:
   explicit Dumper(std::string folder) : folder_(std::move(folder)) {}
 
-  absl::Status Start(const Pipeline&, const Module& module) override {
+  absl::Status Start(const passes::Pipeline&, const Module& module) override {
     if (absl::Status status = MakeFolder(folder_); !status.ok()) return status;
     return Write(0, "input", module);
   }
-  absl::Status AfterPass(const PassRun& run, const Module& module) override {
+  absl::Status AfterPass(const passes::PassRun& run, const Module& module) override {
     return Write(run.index + 1, run.step().pass->name, module);
   }
 
@@ -90,12 +91,13 @@ class Dumper : public PassObserver {
 
 }  // namespace
 
-std::unique_ptr<PassObserver> PrintPasses(PrintPassesOptions options, llvm::raw_ostream& out) {
+std::unique_ptr<passes::PassObserver> PrintPasses(PrintPassesOptions options,
+                                                  llvm::raw_ostream& out) {
   return std::make_unique<Printer>(std::move(options), out);
 }
 
-std::unique_ptr<PassObserver> DumpPasses(std::string folder) {
+std::unique_ptr<passes::PassObserver> DumpPasses(std::string folder) {
   return std::make_unique<Dumper>(std::move(folder));
 }
 
-}  // namespace tg
+}  // namespace tg::instrument

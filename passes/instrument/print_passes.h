@@ -8,7 +8,7 @@
 
 #include "passes/pass_manager.h"
 
-namespace tg {
+namespace tg::instrument {
 
 // A set of passes, by name.
 struct PassSet {
@@ -27,11 +27,12 @@ struct PrintPassesOptions {
 
 // Prints to `out`. Each module follows a line `// after lower (pass 2 of 7)`, which is a comment in
 // the text format, so that the output can be parsed again.
-std::unique_ptr<PassObserver> PrintPasses(PrintPassesOptions options, llvm::raw_ostream& out);
+std::unique_ptr<passes::PassObserver> PrintPasses(PrintPassesOptions options,
+                                                  llvm::raw_ostream& out);
 
 // Writes 00-input.uop, then NN-PASS.uop after each pass, into a folder (created if missing).
-std::unique_ptr<PassObserver> DumpPasses(std::string folder);
+std::unique_ptr<passes::PassObserver> DumpPasses(std::string folder);
 
-}  // namespace tg
+}  // namespace tg::instrument
 
 #endif  // TG_PASSES_INSTRUMENT_PRINT_PASSES_H_

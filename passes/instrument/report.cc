@@ -3,7 +3,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace tg {
+namespace tg::instrument {
 
 std::string TimeTable(std::span<const TimeRow> rows) {
   double total = 0;
@@ -21,10 +21,10 @@ std::string TimeTable(std::span<const TimeRow> rows) {
   return text;
 }
 
-std::vector<TimeRow> TimeRows(const PassReport& report) {
+std::vector<TimeRow> TimeRows(const passes::PassReport& report) {
   std::vector<TimeRow> rows;
   TimeRow verify{"verify", 0};
-  for (const PassReport::Row& row : report.rows) {
+  for (const passes::PassReport::Row& row : report.rows) {
     rows.push_back({row.step, row.pass_seconds});
     verify.seconds += row.verify_seconds;
   }
@@ -32,7 +32,7 @@ std::vector<TimeRow> TimeRows(const PassReport& report) {
   return rows;
 }
 
-std::string StatisticsTable(const PassReport& report) {
+std::string StatisticsTable(const passes::PassReport& report) {
   std::string text;
   llvm::raw_string_ostream out(text);
   out << "     count  statistic\n";
@@ -43,4 +43,4 @@ std::string StatisticsTable(const PassReport& report) {
   return text;
 }
 
-}  // namespace tg
+}  // namespace tg::instrument

@@ -2,11 +2,11 @@
 
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 TEST(Report, TimesAddUp) {
-  PassReport report;
+  passes::PassReport report;
   report.rows = {{"lower", 0.001, 0.0005}, {"expand:max=3", 0.002, 0.0005}};
   EXPECT_EQ(TimeTable(TimeRows(report)),
             "        ms  share  time in\n"
@@ -21,7 +21,7 @@ TEST(Report, NoTimeIsNoShare) {
 }
 
 TEST(Report, CountsOfZeroAreLeftOut) {
-  PassReport report;
+  passes::PassReport report;
   report.statistics = {{"lower.loops", 12}, {"lower.gates", 0}, {"expand.lanes", 1234567}};
   EXPECT_EQ(StatisticsTable(report),
             "     count  statistic\n"
@@ -30,4 +30,4 @@ TEST(Report, CountsOfZeroAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::instrument

@@ -15,7 +15,7 @@
 #include "llvm/Support/Signals.h"
 #include "passes/instrument/write_file.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 // The data that the signal handler writes. It is prepared before each pass, because the handler
@@ -67,12 +67,12 @@ std::string CommentLines(std::string_view text) {
   return comment;
 }
 
-class Reproducer : public PassObserver {
+class Reproducer : public passes::PassObserver {
  public:
   explicit Reproducer(ReproducerOptions options) : options_(std::move(options)) {}
   ~Reproducer() override { Disarm(); }
 
-  absl::Status Start(const Pipeline&, const Module& module) override {
+  absl::Status Start(const passes::Pipeline&, const Module& module) override {
     module_name_ = module.name;
     file_name_ = module.path;
     text_ = options_.input;
@@ -83,11 +83,12 @@ class Reproducer : public PassObserver {
     return absl::OkStatus();
   }
 
-  absl::Status BeforePass(const PassRun& run, const Module&) override {
+  absl::Status BeforePass(const passes::PassRun& run, const Module&) override {
     record_.path = options_.path;
     if (!options_.on_signal) return absl::OkStatus();
     if (record_.path.empty()) record_.path = NewPath(run);
-    const std::string pipeline = PrintPipeline(std::span(run.pipeline).first(run.index + 1));
+    const std::string pipeline =
+        passes::PrintPipeline(std::span(run.pipeline).first(run.index + 1));
     record_.header = Header("crashed in " + run.Title(), pipeline);
     record_.message = "reproducer: " + record_.path + "\n";
     record_.text = text_;
@@ -97,21 +98,22 @@ class Reproducer : public PassObserver {
     return absl::OkStatus();
   }
 
-  absl::Status AfterPass(const PassRun&, const Module&) override {
+  absl::Status AfterPass(const passes::PassRun&, const Module&) override {
     Disarm();
     return absl::OkStatus();
   }
 
-  std::string Failed(const PassRun& run, const Module&, const absl::Status& status) override {
+  std::string Failed(const passes::PassRun& run, const Module&,
+                     const absl::Status& status) override {
     Disarm();
     if (record_.path.empty()) record_.path = NewPath(run);
     const std::string message(status.message());
     // The module before this pass, computed again; if that fails, the input of the pipeline.
     std::string text = TextBefore(run);
-    std::string pipeline = PrintStep(run.step());
+    std::string pipeline = passes::PrintStep(run.step());
     if (text.empty()) {
       text = std::string(text_);
-      pipeline = PrintPipeline(std::span(run.pipeline).first(run.index + 1));
+      pipeline = passes::PrintPipeline(std::span(run.pipeline).first(run.index + 1));
     }
     const absl::Status written = WriteFile(record_.path, Header(message, pipeline) + text);
     return written.ok() ? "\nreproducer: " + record_.path
@@ -128,7 +130,7 @@ class Reproducer : public PassObserver {
            ShellWord("--pass=" + pipeline) + " " + ShellWord(record_.path) + "\n";
   }
 
-  std::string NewPath(const PassRun& run) const {
+  std::string NewPath(const passes::PassRun& run) const {
     llvm::SmallString<128> folder, path;
     llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
     llvm::sys::path::append(
@@ -137,14 +139,15 @@ class Reproducer : public PassObserver {
     return std::string(path.str());
   }
 
-  std::string TextBefore(const PassRun& run) const {
+  std::string TextBefore(const passes::PassRun& run) const {
     Diagnostics diagnostics;
     const std::unique_ptr<Module> module = ParseModule(text_, file_name_, diagnostics);
     if (!module) return "";
-    PassManagerOptions options;
+    passes::PassManagerOptions options;
     options.verify_each = false;
     options.target = &run.target;
-    PassManager manager(Pipeline(run.pipeline.begin(), run.pipeline.begin() + run.index), options);
+    passes::PassManager manager(
+        passes::Pipeline(run.pipeline.begin(), run.pipeline.begin() + run.index), options);
     return manager.Run(*module).ok() ? PrintModule(*module) : "";
   }
 
@@ -157,8 +160,8 @@ class Reproducer : public PassObserver {
 
 }  // namespace
 
-std::unique_ptr<PassObserver> WriteReproducer(ReproducerOptions options) {
+std::unique_ptr<passes::PassObserver> WriteReproducer(ReproducerOptions options) {
   return std::make_unique<Reproducer>(std::move(options));
 }
 
-}  // namespace tg
+}  // namespace tg::instrument

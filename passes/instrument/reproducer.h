@@ -8,7 +8,7 @@
 
 #include "passes/pass_manager.h"
 
-namespace tg {
+namespace tg::instrument {
 
 struct ReproducerOptions {
   // The file to write; empty: a new one, tg-<module>-<pass>-XXXXXX.uop, in the folder for temporary
@@ -30,8 +30,8 @@ struct ReproducerOptions {
 // names all passes up to the one that crashed.
 //
 // At most one such observer may exist with on_signal at a time.
-std::unique_ptr<PassObserver> WriteReproducer(ReproducerOptions options);
+std::unique_ptr<passes::PassObserver> WriteReproducer(ReproducerOptions options);
 
-}  // namespace tg
+}  // namespace tg::instrument
 
 #endif  // TG_PASSES_INSTRUMENT_REPRODUCER_H_

@@ -13,7 +13,7 @@
 #include "passes/pass_registry.h"
 #include "passes/testing/test_passes.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 using ::testing::HasSubstr;
@@ -39,9 +39,9 @@ absl::Status RunPasses(std::string_view pipeline, std::string_view text,
   Diagnostics diagnostics;
   const std::unique_ptr<Module> module = ParseModule(text, "test.uop", diagnostics);
   EXPECT_TRUE(module) << diagnostics.ToString();
-  PassRegistry registry;
-  registry.AddAll(kTestPasses);
-  PassManager manager(*ParsePipeline(pipeline, registry));
+  passes::PassRegistry registry;
+  registry.AddAll(testing::kTestPasses);
+  passes::PassManager manager(*passes::ParsePipeline(pipeline, registry));
   manager.AddObserver(WriteReproducer(std::move(options)));
   return manager.Run(*module);
 }
@@ -112,4 +112,4 @@ TEST(ReproducerDeathTest, HoldsInputAndPassesAfterACrash) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::instrument

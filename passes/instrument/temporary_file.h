@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace tg {
+namespace tg::instrument {
 
 // The destructor removes a file that is not committed. After RemoveOnSignals, a signal that ends
 // the process does so too.
@@ -44,6 +44,6 @@ class TemporaryFile {
   int fd_ = -1;
 };
 
-}  // namespace tg
+}  // namespace tg::instrument
 
 #endif  // TG_PASSES_INSTRUMENT_TEMPORARY_FILE_H_

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 // Blocks of more lines than this are first split at anchors. Myers' algorithm gives up beyond this
@@ -252,4 +252,4 @@ std::string UnifiedDiff(std::string_view before, std::string_view after, DiffOpt
   return std::move(writer.out);
 }
 
-}  // namespace tg
+}  // namespace tg::instrument

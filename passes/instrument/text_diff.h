@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tg {
+namespace tg::instrument {
 
 struct DiffOptions {
   std::string_view before_label = "before";
@@ -21,6 +21,6 @@ struct DiffOptions {
 // the time.
 std::string UnifiedDiff(std::string_view before, std::string_view after, DiffOptions options = {});
 
-}  // namespace tg
+}  // namespace tg::instrument
 
 #endif  // TG_PASSES_INSTRUMENT_TEXT_DIFF_H_

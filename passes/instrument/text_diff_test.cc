@@ -9,7 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 std::string Diff(std::string_view a, std::string_view b, int context = 3) {
@@ -152,4 +152,4 @@ TEST(TextDiff, TextsWithoutACommonLineAreReplaced) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::instrument

@@ -13,7 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/temporary_file.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 absl::Status Failure(const std::string& path, int error) {
@@ -88,4 +88,4 @@ absl::Status MakeFolder(const std::string& path) {
   return error ? Failure(path, error.value()) : absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::instrument

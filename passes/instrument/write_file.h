@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 
-namespace tg {
+namespace tg::instrument {
 
 // Writes the pieces in order to a new file in the same folder and renames it over `path`, so that a
 // reader sees the old file or the complete new one. With several writers the last one wins. After
@@ -28,6 +28,6 @@ absl::Status FlushStdout();
 // Creates the folder and its parents, if they are missing.
 absl::Status MakeFolder(const std::string& path);
 
-}  // namespace tg
+}  // namespace tg::instrument
 
 #endif  // TG_PASSES_INSTRUMENT_WRITE_FILE_H_

@@ -13,7 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "passes/instrument/temporary_file.h"
 
-namespace tg {
+namespace tg::instrument {
 namespace {
 
 using ::testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST_F(WriteFileTest, MakesFoldersOnce) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::instrument

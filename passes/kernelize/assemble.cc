@@ -15,14 +15,14 @@
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/versions.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 class Assembler {
  public:
   Assembler(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
             Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
-            KernelPool& pool, PassContext& context)
+            KernelPool& pool, passes::PassContext& context)
       : module_(module),
         body_(graph.body),
         shapes_(shapes),
@@ -255,7 +255,7 @@ class Assembler {
     int64_t size = 1;
     bool stated = true;
     for (const Dim& d : shapes_.Of(u)) {
-      const int64_t max = MaxExtent(module_, b_.context(), d);
+      const int64_t max = analysis::MaxExtent(module_, b_.context(), d);
       size *= max;
       if (!d.is_symbolic()) {
         decl.shape.push_back({d.value(), ""});
@@ -280,7 +280,7 @@ class Assembler {
   std::vector<KernelDraft> drafts_;
   WriteAfterRead order_;
   KernelPool& pool_;
-  PassContext& context_;
+  passes::PassContext& context_;
   Builder b_;
   std::unordered_map<std::string, std::string> by_draft_;  // kernels' names by key
   std::unordered_set<std::string> buffer_names_;           // of the module before this graph
@@ -293,10 +293,10 @@ class Assembler {
 
 void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
               Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
-              KernelPool& pool, PassContext& context) {
+              KernelPool& pool, passes::PassContext& context) {
   Assembler(module, graph, shapes, plan, placement, std::move(drafts), std::move(order), pool,
             context)
       .Run();
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

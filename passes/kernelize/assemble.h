@@ -14,14 +14,14 @@
 #include "passes/kernelize/placement.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Rewrites `graph` so that it has an assign for each value that a draft stores. `order` says which
 // drafts must run before others. Kernels are added to `pool`, temporary buffers to the module.
 void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
               Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
-              KernelPool& pool, PassContext& context);
+              KernelPool& pool, passes::PassContext& context);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_ASSEMBLE_H_

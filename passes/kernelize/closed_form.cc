@@ -9,7 +9,7 @@
 #include "passes/indices/lower_indices.h"
 #include "passes/kernelize/copy_nodes.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // All integers up to this one are exact in type t. Returns 0 for types that are not floats.
@@ -30,8 +30,8 @@ double MostExact(DType t) {
 
 }  // namespace
 
-Target AnyGrid() {
-  Target target = TargetPresets()[0];
+passes::Target AnyGrid() {
+  passes::Target target = passes::TargetPresets()[0];
   for (int64_t& n : target.max_groups) n = INT64_MAX;
   return target;
 }
@@ -108,10 +108,10 @@ const UOp* ClosedForms::Find(const UOp* u) {
   const UOp* out = b.DefineGlobal(0, DType::Pointer(u->dtype.scalar(), size, AddrSpace::kGlobal));
   const UOp* store = b.Store(b.Reshape(out, to), value);
   kernel.body.root = b.Sink(UOpSpan(&store, 1));
-  const Target target = AnyGrid();
-  Simplifier simplifier(ctx, &module_);
-  if (!LowerIndices(module_, KernelCalls(module_), kernel, target, simplifier).ok() ||
-      !RewriteBody(kernel.body, simplifier.rewriter()).ok()) {
+  const passes::Target target = AnyGrid();
+  simplify::Simplifier simplifier(ctx, &module_);
+  if (!indices::LowerIndices(module_, KernelCalls(module_), kernel, target, simplifier).ok() ||
+      !rewrite::RewriteBody(kernel.body, simplifier.rewriter()).ok()) {
     return nullptr;
   }
   const UOp* root = kernel.body.root;
@@ -150,4 +150,4 @@ const UOp* ClosedForms::ReadBack(const Body& body, const UOp* value, const Shape
   return form;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -8,11 +8,11 @@
 #include "ir/shape.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // A target for kernels that are lowered only to analyse the result: its grid takes axes of every
 // size, each as one dimension.
-Target AnyGrid();
+passes::Target AnyGrid();
 
 class ClosedForms {
  public:
@@ -50,6 +50,6 @@ class ClosedForms {
   NodeSet queried_;
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_CLOSED_FORM_H_

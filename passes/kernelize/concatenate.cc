@@ -14,7 +14,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Whether the op applied to a value and 0 gives that value, so that it joins padded pieces.
@@ -87,7 +87,7 @@ bool Partition(const Ranges& whole, std::vector<Piece>& pieces) {
 
 class Writer {
  public:
-  Writer(Module& module, Body& body, ShapeMap& shapes, const Target& target, NodeSet& fused,
+  Writer(Module& module, Body& body, ShapeMap& shapes, const passes::Target& target, NodeSet& fused,
          UOpSpan order)
       : module_(module),
         body_(body),
@@ -265,7 +265,7 @@ class Writer {
   Body& body_;
   Builder b_;
   ShapeMap& shapes_;
-  const Target& target_;
+  const passes::Target& target_;
   NodeSet& fused_;
   const UOpSpan order_;
   Placement placement_;
@@ -283,8 +283,8 @@ class Writer {
 
 }  // namespace
 
-NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes, const Target& target,
-                            NodeSet& fused, UOpSpan order) {
+NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes,
+                            const passes::Target& target, NodeSet& fused, UOpSpan order) {
   return Writer(module, body, shapes, target, fused, order).Run();
 }
 
@@ -320,4 +320,4 @@ std::optional<Ranges> UnionOf(const std::vector<Ranges>& parts) {
   return all;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

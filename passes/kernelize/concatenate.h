@@ -18,14 +18,14 @@
 #include "ir/walk.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Rewrites the prepared graph `body`. A sum stays as it is if its pieces overlap, or if they are so
 // few that reading all of them is cheaper than a buffer. Elements of the buffer that no piece
 // covers are set to 0. Updates `fused` (prepare.h). Returns the assigns that write pieces; their
 // results are not read before all pieces of the buffer are written.
-NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes, const Target& target,
-                            NodeSet& fused, UOpSpan order);
+NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes,
+                            const passes::Target& target, NodeSet& fused, UOpSpan order);
 
 // A box of elements: the range [begin, end) along each axis.
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
@@ -43,6 +43,6 @@ bool AreDisjoint(const Ranges& a, const Ranges& b);
 // The box that is the union of these disjoint boxes; nullopt if their union is not a box.
 std::optional<Ranges> UnionOf(const std::vector<Ranges>& parts);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_CONCATENATE_H_

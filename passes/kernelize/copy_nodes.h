@@ -7,7 +7,7 @@
 #include "ir/context.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Copies `root` and its sources from context `from` to context `to`, and returns the copy. `map`
 // has the copies of nodes that exist already, and receives the others.
@@ -23,6 +23,6 @@ inline const UOp* CopyNodes(const UOp* root, const Context& from, Context& to,
   return map.Get(root);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_COPY_NODES_H_

@@ -5,20 +5,20 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/materialization.h"
 
-namespace tg {
+namespace tg::kernelize {
 
-int64_t WantedParallelism(const Target& target) {
+int64_t WantedParallelism(const passes::Target& target) {
   return int64_t{target.compute_units} *
          std::max<int64_t>(target.items_per_unit, target.groups_per_unit);
 }
 
-double RowItems(const Target& target, double parallel, double row) {
+double RowItems(const passes::Target& target, double parallel, double row) {
   const auto least = static_cast<double>(2 * target.least_group_items);
   if (!target.HidesWaits() || row < least) return 1;
   return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
 }
 
-double RowUtilization(const Target& target, double parallel, double row) {
+double RowUtilization(const passes::Target& target, double parallel, double row) {
   const double want = static_cast<double>(int64_t{target.compute_units} * target.items_per_unit);
   return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
 }
@@ -28,7 +28,7 @@ double CostModel::Elements(const UOp* u) {
   if (known == 0) {
     double n = 1;
     for (const Dim& d : shapes_.Of(u)) {
-      n *= static_cast<double>(MaxExtent(module_, *body_.context, d));
+      n *= static_cast<double>(analysis::MaxExtent(module_, *body_.context, d));
     }
     known = n;
   }
@@ -56,7 +56,7 @@ double CostModel::OwnWeight(const UOp* u, bool reads) const {
   const bool integers = IsInt(from) && IsInt(to) && ByteSize(from) < ByteSize(to);
   const bool halves = from == Scalar::kF16 && to == Scalar::kF32;
   if (integers || (halves && target_.HidesWaits())) return 0;
-  if (IsElementwise(u->op)) return OpWeight(u->op);
+  if (IsElementwise(u->op)) return passes::OpWeight(u->op);
   // A load with a gate is not a vector load, so a pad of loaded values is costly.
   if (u->op == Op::kPad) return reads ? target_.gate_weight : 1;
   if (u->op == Op::kReduceAxis && reads && gathers_.Is(u)) return target_.gate_weight;
@@ -176,4 +176,4 @@ double CostModel::StagingSeconds(const UOp* u, double parallel, double room, dou
   return seconds;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

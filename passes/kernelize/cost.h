@@ -27,7 +27,7 @@
 #include "passes/kernelize/gathers.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // The cost of a node's expression tree. Its leaves are the stored nodes.
 struct ExpressionCost {
@@ -43,7 +43,7 @@ struct ExpressionCost {
 
 class CostModel {
  public:
-  CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
+  CostModel(const Module& module, const Body& body, ShapeMap& shapes, const passes::Target& target,
             Gathers& gathers)
       : module_(module), body_(body), shapes_(shapes), target_(target), gathers_(gathers) {}
 
@@ -95,7 +95,7 @@ class CostModel {
   const Module& module_;
   const Body& body_;
   ShapeMap& shapes_;
-  const Target& target_;
+  const passes::Target& target_;
   Gathers& gathers_;
   NodeMap<ExpressionCost> expressions_, above_staged_;
   size_t num_stored_ = SIZE_MAX;  // length of `stored` for which expressions_ was computed
@@ -105,17 +105,17 @@ class CostModel {
 
 // Expressions of constants and indices with at most this weight are always recomputed: a buffer
 // would take a store and a load, each as heavy as a load with a gate.
-inline double FreeIndexWeight(const Target& target) { return 2 * target.gate_weight; }
+inline double FreeIndexWeight(const passes::Target& target) { return 2 * target.gate_weight; }
 // The number of results that keeps the device busy: compute_units times the greater of
 // items_per_unit and groups_per_unit.
-int64_t WantedParallelism(const Target& target);
+int64_t WantedParallelism(const passes::Target& target);
 // The number of work-items of a group that share a row of `row` results or terms, if there are
 // `parallel` rows. 1 on a CPU, and for rows shorter than twice Target::least_group_items.
-double RowItems(const Target& target, double parallel, double row);
+double RowItems(const passes::Target& target, double parallel, double row);
 // The fraction of the device (0 to 1) that `parallel` rows keep busy, if up to `row` work-items of
 // a group share a row.
-double RowUtilization(const Target& target, double parallel, double row);
+double RowUtilization(const passes::Target& target, double parallel, double row);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_COST_H_

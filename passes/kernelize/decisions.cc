@@ -6,7 +6,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/kernelize/planning_round.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 DependsOnStaged DependsOnStaged::By(const FusionFacts& known, const CostModel& cost) const {
   DependsOnStaged out{node, kernel};
@@ -25,7 +25,7 @@ StagingDecision StagingDecision::By(const NodeSet& realized, CostModel& cost) co
 
 double Planner::Evaluations(UseId use) {
   const UOp* kernel = uses_.KernelOf(use);
-  const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
+  const analysis::LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
   return uses_.Iterations(kernel, parallel | uses_.ComputedIn(use));
 }
 
@@ -84,7 +84,7 @@ std::string Planner::Decide(const UOp* u) {
   }
   if (uses.size() != 1) return "";
   const UOp* kernel = uses_.KernelOf(uses[0]);
-  const LoopSet serial = kernels_[kernel].serial;
+  const analysis::LoopSet serial = kernels_[kernel].serial;
   if (reduce) {
     if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
     // A single work-item may compute sums over windows in its loop, but no longer ones.
@@ -133,4 +133,4 @@ bool Planner::JoinsReduces(const UOp* u) const {
                         [&](const UOp* s) { return cost_.ExpressionCostOf(s).reduces; }) > 1;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

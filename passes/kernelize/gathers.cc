@@ -15,7 +15,7 @@
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/uses.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Larger expressions are not analysed.
@@ -67,7 +67,7 @@ std::optional<NodeSet> VaryingByTerm(const Module& module, Context& ctx, const U
   ShapeMap shapes(module, ctx);
   UseTable uses(module, ctx, shapes);
   const UseId inside = uses.Inside(uses.Root(u), u);
-  const LoopSet terms = uses.Varies(inside) & ~uses.OuterLoops(u);
+  const analysis::LoopSet terms = uses.Varies(inside) & ~uses.OuterLoops(u);
   NodeSet varying;
   NodeMap<UseList> node_uses;
   node_uses[u->src(0)] = {inside};
@@ -116,7 +116,7 @@ bool Gathers::Find(const UOp* u) {
     int64_t size = 1;
     Dim count = 1;
     for (Dim& d : shape) {
-      size *= MaxExtent(module_, ctx_, d);
+      size *= analysis::MaxExtent(module_, ctx_, d);
       if (d.is_symbolic()) d = CopyNodes(d.symbol(), ctx_, ctx, extents);
       count = MulDims(ctx, count, d);
     }
@@ -158,11 +158,12 @@ bool Gathers::Find(const UOp* u) {
       llvm::any_of(body, [&](const UOp* v) { return inner.Contains(v) && varying->Contains(v); })) {
     return false;
   }
-  if (!FoldedReduces(module_, KernelCalls(module_), kernel, AnyGrid()).Contains(sum)) return false;
+  if (!indices::FoldedReduces(module_, KernelCalls(module_), kernel, AnyGrid()).Contains(sum))
+    return false;
   for (const UOp* place : places) {
     if (varying->Contains(map.lookup(place))) in_place_.Insert(place);
   }
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 class Gathers {
  public:
@@ -36,6 +36,6 @@ class Gathers {
   NodeSet queried_, found_, in_place_;
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_GATHERS_H_

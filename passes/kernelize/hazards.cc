@@ -9,7 +9,7 @@
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 using Conflict = WriteAfterRead::Conflict;
@@ -368,4 +368,4 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
   }
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -19,7 +19,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/uses.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 struct WriteAfterRead {
   // For each draft: the positions of the drafts that must run before it because they read contents
@@ -69,6 +69,6 @@ absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool 
 // nodes in `fused` are added to it.
 void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_HAZARDS_H_

@@ -14,7 +14,7 @@
 #include "passes/kernelize/gathers.h"
 #include "passes/kernelize/placement.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Facts about a value that does not depend on any input.
@@ -28,11 +28,11 @@ struct Fixed {
 };
 
 // The type in which a value is stored: for an integer the narrowest that holds all of its values.
-DType StoredType(Bounds& bounds, const UOp* u) {
+DType StoredType(analysis::Bounds& bounds, const UOp* u) {
   if (!u->dtype.is_int()) return u->dtype;
-  const Interval interval = bounds.Of(u);
+  const analysis::Interval interval = bounds.Of(u);
   for (Scalar s : {Scalar::kI8, Scalar::kU8, Scalar::kI16, Scalar::kU16, Scalar::kI32}) {
-    const Interval full = FullInterval(s);
+    const analysis::Interval full = analysis::FullInterval(s);
     const bool fits = full.lo <= interval.lo && interval.hi <= full.hi;
     if (fits && ByteSize(s) < ByteSize(u->dtype.scalar())) return s;
   }
@@ -42,7 +42,7 @@ DType StoredType(Bounds& bounds, const UOp* u) {
 // Finds the values that are worth moving: nodes of `order` (a prepared graph's, sources first).
 class Chooser {
  public:
-  Chooser(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
+  Chooser(const Module& module, const Body& body, ShapeMap& shapes, const passes::Target& target,
           const Placement& placement, const NodeSet& fused, UOpSpan order)
       : body_(body),
         shapes_(shapes),
@@ -123,7 +123,7 @@ class Chooser {
     if (!reduce && !IsElementwise(u->op) && !IsMovement(u->op) && !IsMemory(u)) {
       return {};
     }
-    Fixed out{.fixed = true, .work = IsElementwise(u->op) ? OpWeight(u->op) : 0};
+    Fixed out{.fixed = true, .work = IsElementwise(u->op) ? passes::OpWeight(u->op) : 0};
     for (const UOp* s : u->srcs()) {
       const Fixed& source = facts_.Get(s);
       if (!source.fixed) return {};
@@ -145,7 +145,7 @@ class Chooser {
       out.work_apart = 1e12;
       return;
     }
-    out.work_apart = OpWeight(u->op);
+    out.work_apart = passes::OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
       while (IsMovement(s->op)) s = s->src(0);
       const Fixed& source = facts_.Get(s);
@@ -170,7 +170,7 @@ class Chooser {
       stack.pop_back();
       if (!seen.Insert(v)) continue;
       if (v->op == Op::kReduceAxis) return false;
-      if (IsElementwise(v->op)) work += OpWeight(v->op);
+      if (IsElementwise(v->op)) work += passes::OpWeight(v->op);
       stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
     }
     return work <= FreeIndexWeight(target_);
@@ -201,11 +201,11 @@ class Chooser {
 
   const Body& body_;
   ShapeMap& shapes_;
-  const Target& target_;
+  const passes::Target& target_;
   const Placement& placement_;
   const NodeSet& fused_;
   Gathers gathers_;
-  Bounds bounds_;
+  analysis::Bounds bounds_;
   const UOpSpan order_;
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
@@ -241,7 +241,7 @@ void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& r
   if (chosen.empty()) return;
   Builder b(*body.context);
   Builder init(*init_.context);
-  Bounds bounds(*body.context, &module_);
+  analysis::Bounds bounds(*body.context, &module_);
   NodeMap<const UOp*> imported, map;
   for (const UOp* u : chosen) {
     const DType stored = StoredType(bounds, u);
@@ -291,4 +291,4 @@ void Hoister::Finish() {
   init->body.root = Builder(context).Sink(values, targets);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

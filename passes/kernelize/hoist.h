@@ -17,11 +17,11 @@
 #include "ir/walk.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 class Hoister {
  public:
-  Hoister(Module& module, const Target& target) : module_(module), target_(target) {}
+  Hoister(Module& module, const passes::Target& target) : module_(module), target_(target) {}
 
   // Removes such values from a prepared graph (prepare.h). Equal values of several graphs share one
   // state. Updates `fused` (prepare.h). Adds a line to `remarks` for each value.
@@ -39,13 +39,13 @@ class Hoister {
   std::string StateOf(const UOp* value, const Shape& shape, const std::string& device);
 
   Module& module_;
-  const Target& target_;
+  const passes::Target& target_;
   Body init_;
   std::vector<Moved> moved_;
   // By value and device: position in moved_.
   std::map<std::pair<const UOp*, std::string>, size_t> number_;
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_HOIST_H_

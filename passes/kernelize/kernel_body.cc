@@ -10,7 +10,7 @@
 #include "passes/kernelize/merge_reduces.h"
 #include "passes/kernelize/versions.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Whether the kernel does not compute `u` itself but loads it or receives it as an argument.
@@ -249,7 +249,7 @@ class Drafter {
     const UOp* shaped = IsVersion(u) ? AppendPlacement(u, movement) : u;
     const Shape& shape = shapes_.Of(shaped);
     int64_t size = 1;
-    for (const Dim& d : shape) size *= MaxExtent(module_, *graph_.context, d);
+    for (const Dim& d : shape) size *= analysis::MaxExtent(module_, *graph_.context, d);
     const UOp* p =
         b_.DefineGlobal(slot, DType::Pointer(u->dtype.scalar(), size, AddrSpace::kGlobal));
     Shape own;
@@ -334,4 +334,4 @@ void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,
   draft.kernel = std::move(built.kernel);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -11,7 +11,7 @@
 #include "ir/shape.h"
 #include "passes/kernelize/materialization.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // A kernel and its operands, as nodes of the graph's context.
 struct KernelDraft {
@@ -65,6 +65,6 @@ KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shape
 void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                  const MaterializationPlan& plan, KernelDraft& draft);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_KERNEL_BODY_H_

@@ -5,27 +5,28 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/structural_key.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 KernelPool::KernelPool(Module& module) : module_(module) {
   for (const auto& k : module.kernels) {
     names_.insert(k->name);
     if (k->stage != Stage::kKernel || !k->directives.empty()) continue;
-    by_key_[StructuralKey(k->body, k->body.Order())] = k->name;
+    by_key_[analysis::StructuralKey(k->body, k->body.Order())] = k->name;
   }
 }
 
-std::string KernelPool::Add(std::unique_ptr<Kernel> kernel, PassContext& context) {
+std::string KernelPool::Add(std::unique_ptr<Kernel> kernel, passes::PassContext& context) {
   const std::vector<const UOp*> order = kernel->body.Order();
-  std::string key = StructuralKey(kernel->body, order);
+  std::string key = analysis::StructuralKey(kernel->body, order);
   const auto found = by_key_.find(key);
   if (found != by_key_.end()) {
     ++context.statistics["kernelize.equal-kernels"];
     return found->second;
   }
   ShapeMap shapes(module_, *kernel->body.context);
-  kernel->axes = ToAxes(BaseAxes(module_, *kernel, shapes, order));
-  const std::string name = UniqueKernelName(KernelName(kernel->axes), key, names_);
+  kernel->axes = analysis::ToAxes(analysis::BaseAxes(module_, *kernel, shapes, order));
+  const std::string name =
+      analysis::UniqueKernelName(analysis::KernelName(kernel->axes), key, names_);
   names_.insert(name);
   kernel->name = name;
   by_key_[std::move(key)] = name;
@@ -34,4 +35,4 @@ std::string KernelPool::Add(std::unique_ptr<Kernel> kernel, PassContext& context
   return name;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

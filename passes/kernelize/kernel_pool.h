@@ -10,14 +10,14 @@
 #include "ir/module.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 class KernelPool {
  public:
   explicit KernelPool(Module& module);
 
   // Returns the name of an equal kernel, or adds this one.
-  std::string Add(std::unique_ptr<Kernel> kernel, PassContext& context);
+  std::string Add(std::unique_ptr<Kernel> kernel, passes::PassContext& context);
 
  private:
   Module& module_;
@@ -25,6 +25,6 @@ class KernelPool {
   std::set<std::string> names_;
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_KERNEL_POOL_H_

@@ -21,7 +21,7 @@
 #include "passes/kernelize/siblings.h"
 #include "passes/kernelize/versions.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // For each realized node: the values that its kernel stages, sources first.
@@ -38,11 +38,12 @@ NodeMap<std::vector<const UOp*>> StagedByKernel(const Body& body, const Material
 // Adds a line to the remarks for each value that a kernel stores or stages.
 void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
              const MaterializationPlan& plan, const NodeMap<std::vector<const UOp*>>& kept,
-             PassContext& context) {
+             passes::PassContext& context) {
   std::string name = "a copy";
   if (!draft.copy) {
     ShapeMap shapes(module, *draft.kernel->body.context);
-    name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes, draft.kernel->body.Order())));
+    name = analysis::KernelName(analysis::ToAxes(
+        analysis::BaseAxes(module, *draft.kernel, shapes, draft.kernel->body.Order())));
   }
   for (const UOp* u : draft.nodes) {
     const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];
@@ -62,7 +63,7 @@ size_t CountVersions(UOpSpan order) {
 
 // `hoister` moves values that are computed once to @init; null: no value is moved.
 absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, KernelPool& pool,
-                            PassContext& context) {
+                            passes::PassContext& context) {
   Body& body = graph.body;
   ShapeMap shapes(module, *body.context);
   NodeSet fused;
@@ -134,7 +135,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
 }
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   const size_t kernels_before = module.kernels.size();
   KernelPool pool(module);
   Hoister hoister(module, context.target);
@@ -151,28 +152,28 @@ absl::Status Run(Module& module, PassContext& context) {
   return absl::OkStatus();
 }
 
-constexpr PassOption kOptions[] = {
-    {"max-inputs", PassOption::Kind::kInt, "64",
+constexpr passes::PassOption kOptions[] = {
+    {"max-inputs", passes::PassOption::Kind::kInt, "64",
      "buffers that one kernel reads at most; 0: no limit"},
-    {"init", PassOption::Kind::kFlag, "true",
+    {"init", passes::PassOption::Kind::kFlag, "true",
      "computes what no input reaches once, in graph @init"},
-    {"fuse", PassOption::Kind::kFlag, "true",
+    {"fuse", passes::PassOption::Kind::kFlag, "true",
      "lets a kernel hold several reduces, and store several values; off: one of each"},
-    {"keep", PassOption::Kind::kFlag, "true",
+    {"keep", passes::PassOption::Kind::kFlag, "true",
      "keeps values that a kernel reads in several ways in memory of its own"},
-    {"copies", PassOption::Kind::kFlag, "true",
+    {"copies", passes::PassOption::Kind::kFlag, "true",
      "sends an assign that cannot write in place through a buffer; off: it is an error"},
-    {"cycles", PassOption::Kind::kFlag, "true",
+    {"cycles", passes::PassOption::Kind::kFlag, "true",
      "copies where kernels wait for each other over a buffer's old contents; off: it is an error"},
-    {"share", PassOption::Kind::kFlag, "true",
+    {"share", passes::PassOption::Kind::kFlag, "true",
      "makes one kernel of four or more that differ in where they read or write alone"},
-    {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
+    {"explain", passes::PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 
 }  // namespace
 
-constinit const Pass kKernelizePass = {
+constinit const passes::Pass kKernelizePass = {
     "kernelize", "makes kernels of a tensor graph: what is fused, stored, and in which order",
     kOptions, Run};
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -8,10 +8,10 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::kernelize {
 
-extern const Pass kKernelizePass;
+extern const passes::Pass kKernelizePass;
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_KERNELIZE_H_

@@ -8,7 +8,7 @@
 #include "passes/kernelize/cost.h"
 #include "passes/kernelize/planner.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Adds to `forced` the nodes that must be stored so that no kernel reads more than `limit` buffers.
@@ -126,7 +126,7 @@ const UOp* ComputedValue(const UOp* u) {
 }
 
 MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
-                                        UseTable& uses, const Target& target,
+                                        UseTable& uses, const passes::Target& target,
                                         const MaterializationOptions& options, const NodeSet& fused,
                                         NodeMap<UseList>& read_uses, UOpSpan order) {
   Reasons forced;
@@ -169,4 +169,4 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
   }
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -18,7 +18,7 @@
 #include "passes/kernelize/uses.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // A node whose value is stored in a buffer, by a kernel.
 struct Realized {
@@ -65,10 +65,10 @@ struct MaterializationOptions {
 // together with all nodes below them down to nodes that must be stored. `read_uses` receives, for
 // each stored node, its uses by kernels. `order`: the nodes that the root reaches, sources first.
 MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
-                                        UseTable& uses, const Target& target,
+                                        UseTable& uses, const passes::Target& target,
                                         const MaterializationOptions& options, const NodeSet& fused,
                                         NodeMap<UseList>& read_uses, UOpSpan order);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_MATERIALIZATION_H_

@@ -10,7 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Reduces `x` over `axes`. If these are all the axes that a reshape made of some axes of its
@@ -21,7 +21,7 @@ const UOp* ReduceWhole(Builder& b, ShapeMap& shapes, const UOp* x, Op op,
   if (x->op != Op::kReshape) return parts;
   const Shape &from = shapes.Of(x->src(0)), &to = shapes.Of(x);
   std::vector<int64_t> whole;
-  for (const ReshapeGroup& g : GroupReshape(from, to)) {
+  for (const analysis::ReshapeGroup& g : analysis::GroupReshape(from, to)) {
     size_t reduced = 0;
     for (size_t k = g.to_begin; k < g.to_end; ++k) {
       reduced += to[k].Is(1) || std::find(axes.begin(), axes.end(), k) != axes.end();
@@ -76,4 +76,4 @@ void MergeReduces(const Module& module, Body& body, UOpSpan order) {
   body.root = map.Get(body.root);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

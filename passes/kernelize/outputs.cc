@@ -9,7 +9,7 @@
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/versions.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 class Outputs {
@@ -149,7 +149,7 @@ const UOp* AssignOutputs(const Module& module, Body& body, ShapeMap& shapes,
 
 bool HasNoElements(const Module& module, const Context& context, const Shape& shape) {
   return std::any_of(shape.begin(), shape.end(),
-                     [&](const Dim& d) { return MaxExtent(module, context, d) <= 0; });
+                     [&](const Dim& d) { return analysis::MaxExtent(module, context, d) <= 0; });
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -7,7 +7,7 @@
 #include "ir/shape.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Returns the new root of `body`, in which each %v in `sink %v -> @y` is replaced by `assign(buffer
 // @y, %v)`; the other users of %v read the assign too. Drops values without elements, and values
@@ -19,6 +19,6 @@ const UOp* AssignOutputs(const Module& module, Body& body, ShapeMap& shapes,
 // Whether the shape has an extent of 0, or a symbolic extent that can only be 0.
 bool HasNoElements(const Module& module, const Context& context, const Shape& shape);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_OUTPUTS_H_

@@ -5,7 +5,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/versions.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Whether a movement op's result holds all of its source.
@@ -79,4 +79,4 @@ void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan or
   body.root = map.Get(body.root);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

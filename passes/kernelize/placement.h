@@ -13,7 +13,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // A value computed from constants and indices alone (ir/devices.h: on every device) is computed on
 // the devices of its users.
@@ -51,6 +51,6 @@ const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const 
 // and replaces a `contiguous` that several devices would need by its source.
 void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_PLACEMENT_H_

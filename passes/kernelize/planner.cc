@@ -8,10 +8,10 @@
 #include "passes/kernelize/row_shape.h"
 #include "passes/kernelize/versions.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                 const Target& target, CostModel& cost, Gathers& gathers,
+                 const passes::Target& target, CostModel& cost, Gathers& gathers,
                  const MaterializationOptions& options, const Reasons& forced,
                  const FusionFacts& known, const NodeSet& fused, NodeMap<UseList>& read_uses)
     : body_(body),
@@ -163,7 +163,7 @@ void Planner::Propagate(const UOp* u) {
 }
 
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                       const Target& target, CostModel& cost, Gathers& gathers,
+                       const passes::Target& target, CostModel& cost, Gathers& gathers,
                        const MaterializationOptions& options, const Reasons& forced,
                        const FusionFacts& known, const NodeSet& fused,
                        NodeMap<UseList>& read_uses) {
@@ -175,4 +175,4 @@ PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTab
   return round;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -13,7 +13,7 @@
 #include "passes/kernelize/cost.h"
 #include "passes/kernelize/materialization.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // For each stored node, the reason as a text.
 class Reasons {
@@ -77,10 +77,10 @@ struct PlannedRound {
 // `order`: the nodes of graph `body`, sources first. `forced`: nodes that are stored in any case.
 // `known`: the facts of the previous round. The other parameters are those of PlanMaterialization.
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                       const Target& target, CostModel& cost, Gathers& gathers,
+                       const passes::Target& target, CostModel& cost, Gathers& gathers,
                        const MaterializationOptions& options, const Reasons& forced,
                        const FusionFacts& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_PLANNER_H_

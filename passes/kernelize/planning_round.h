@@ -12,15 +12,15 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/planner.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 class Planner {
  public:
   // `order`: the graph's nodes, sources first.
-  Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses, const Target& target,
-          CostModel& cost, Gathers& gathers, const MaterializationOptions& options,
-          const Reasons& forced, const FusionFacts& known, const NodeSet& fused,
-          NodeMap<UseList>& read_uses);
+  Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
+          const passes::Target& target, CostModel& cost, Gathers& gathers,
+          const MaterializationOptions& options, const Reasons& forced, const FusionFacts& known,
+          const NodeSet& fused, NodeMap<UseList>& read_uses);
 
   MaterializationPlan Run();
 
@@ -30,10 +30,11 @@ class Planner {
  private:
   // The decisions about one kernel so far.
   struct KernelState {
-    LoopSet serial = 0;  // loops over the stored value that one work-item or group executes, so
-                         // that values invariant over them are computed once
+    analysis::LoopSet serial = 0;  // loops over the stored value that one work-item or group
+                                   // executes, so that values invariant over them are computed once
     llvm::SmallVector<const UOp*, 2> reduces;
-    LoopSet reduced = 0;  // loops over the stored value that one of its reduces varies over
+    analysis::LoopSet reduced =
+        0;  // loops over the stored value that one of its reduces varies over
   };
 
   void Visit(const UOp* u);
@@ -94,7 +95,7 @@ class Planner {
   UOpSpan order_;
   ShapeMap& shapes_;
   UseTable& uses_;
-  const Target& target_;
+  const passes::Target& target_;
   CostModel& cost_;
   Gathers& gathers_;
   const MaterializationOptions& options_;
@@ -113,6 +114,6 @@ class Planner {
   Reasons reasons_;
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_PLANNING_ROUND_H_

@@ -22,12 +22,13 @@
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/view_repeats.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 class Preparer {
  public:
-  Preparer(const Module& module, Body& body, ShapeMap& shapes, const Target& target, NodeSet& fused)
+  Preparer(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
+           NodeSet& fused)
       : module_(module),
         target_(target),
         fused_(fused),
@@ -122,7 +123,8 @@ class Preparer {
         return AfterOf(u, srcs);
       case Op::kReduceAxis:
         if (IsEmpty(shapes_.Of(u->src(0)))) {
-          return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
+          return Filled(u,
+                        interpret::ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
         }
         if (!varies_.Contains(u)) {
           const UOp* reduce = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
@@ -225,7 +227,7 @@ class Preparer {
     if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
     const int64_t results = NumElements(to);
     const int64_t terms = NumElements(from) / results;
-    if (results >= WantedParallelism(target_) || terms < Target::kLongRow) return nullptr;
+    if (results >= WantedParallelism(target_) || terms < passes::Target::kLongRow) return nullptr;
     if (!LeavesIdle(u->dtype, results, terms)) return nullptr;
     const UOp* whole = b_.context().Rebuild(u, b_.context(), UOpSpan(&x, 1));
     if (Gathers(module_, b_.context(), shapes_).Is(whole)) return nullptr;
@@ -282,7 +284,7 @@ class Preparer {
     std::vector<std::pair<Dim, Dim>> widths(shape.size());
     widths[axis].second = added;
     const UOp* padded = b_.Pad(x, widths);
-    const int64_t identity = ReduceIdentity(op, x->dtype.scalar());
+    const int64_t identity = interpret::ReduceIdentity(op, x->dtype.scalar());
     if (identity == 0) return padded;
     Shape along(shape.size(), 1), whole = shape;
     along[axis] = whole[axis] = extent;
@@ -302,7 +304,7 @@ class Preparer {
   }
 
   const Module& module_;
-  const Target& target_;
+  const passes::Target& target_;
   NodeSet& fused_;
   Body& body_;
   Builder b_;
@@ -317,9 +319,9 @@ class Preparer {
 
 }  // namespace
 
-absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
-                          NodeSet& fused, RootOrder& order) {
+absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes,
+                          const passes::Target& target, NodeSet& fused, RootOrder& order) {
   return Preparer(module, body, shapes, target, fused).Run(order);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

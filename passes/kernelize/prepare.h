@@ -8,7 +8,7 @@
 #include "ir/shape.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Rewrites `body.root`:
 //  - `sink %v -> @y` becomes `assign(buffer @y, %v)`, which the other users of %v read too;
@@ -21,9 +21,9 @@ namespace tg {
 //  - a chain of copies between devices becomes one, or none (placement.h);
 //  - a long reduce with few results becomes two, unless the module forbids reassociation or groups
 //    of work-items keep a GPU busy.
-absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
-                          NodeSet& fused, RootOrder& order);
+absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes,
+                          const passes::Target& target, NodeSet& fused, RootOrder& order);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_PREPARE_H_

@@ -10,7 +10,7 @@
 #include "passes/analysis/dim_proof.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 class Collector {
@@ -125,7 +125,8 @@ class Collector {
     // A number that the graph computes or binds has no name that a condition of the module could
     // use.
     if (!l || !r) return;
-    if (is_equality ? AreAlwaysEqual(*l, *r) : IsAlwaysAtMost(module_, *l, *r)) return;
+    if (is_equality ? analysis::AreAlwaysEqual(*l, *r) : analysis::IsAlwaysAtMost(module_, *l, *r))
+      return;
     Requirement made = {is_equality, *std::move(l), *std::move(r), What(), body_.side.loc(node_)};
     for (const Requirement& other : module_.requirements) {
       if (other.is_equality == is_equality && other.left == made.left &&
@@ -157,7 +158,7 @@ class Collector {
   const Body& body_;
   ShapeMap& shapes_;
   Context& ctx_;
-  Simplifier simplify_;
+  simplify::Simplifier simplify_;
   std::set<std::pair<bool, std::pair<const UOp*, const UOp*>>> known_;
   UOpSpan order_;
   const UOp* node_ = nullptr;
@@ -170,4 +171,4 @@ void AddRequirements(Module& module, const Body& body, ShapeMap& shapes, UOpSpan
   Collector(module, body, shapes).Run(order);
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -6,7 +6,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Adds the requirements (ir/module.h) of a tensor graph to the module, without duplicates. Must run
 // before kernels are made, because kernels have no shapes that a run could compare. A condition
@@ -14,6 +14,6 @@ namespace tg {
 // first.
 void AddRequirements(Module& module, const Body& body, ShapeMap& shapes, UOpSpan order);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_REQUIREMENTS_H_

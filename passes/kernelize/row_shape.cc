@@ -5,7 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // Appends the parts of an axis of size `n` that is split at the strides `cuts`, or the whole axis
@@ -24,14 +24,14 @@ void AppendParts(int64_t n, llvm::SmallVectorImpl<int64_t>& cuts, Shape& out) {
 
 }  // namespace
 
-Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<LoopDigit> digits) {
+Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<analysis::LoopDigit> digits) {
   Shape out;
   uint32_t loop = 0;
   llvm::SmallVector<int64_t, 8> cuts;
   for (const Dim& d : shape) {
     cuts.clear();
     if (!d.Is(1)) {
-      for (const LoopDigit& digit : digits) {
+      for (const analysis::LoopDigit& digit : digits) {
         if (digit.loop != loop) continue;
         cuts.push_back(digit.stride);
         cuts.push_back(digit.stride * digit.size);
@@ -46,7 +46,7 @@ Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<LoopDigit> digits) {
   return out;
 }
 
-Shape MergeAlong(const Shape& shape, LoopSet loops) {
+Shape MergeAlong(const Shape& shape, analysis::LoopSet loops) {
   Shape out;
   size_t loop = 0;
   bool open = false;
@@ -55,7 +55,7 @@ Shape MergeAlong(const Shape& shape, LoopSet loops) {
       if (!open) out.push_back(d);
       continue;
     }
-    const bool along = !d.is_symbolic() && (loops & LoopBit(loop)) != 0;
+    const bool along = !d.is_symbolic() && (loops & analysis::LoopBit(loop)) != 0;
     ++loop;
     if (along && open) {
       out.back() = Dim(out.back().value() * d.value());
@@ -67,4 +67,4 @@ Shape MergeAlong(const Shape& shape, LoopSet loops) {
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -8,17 +8,17 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "passes/analysis/loop_sets.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Splits the axes of `shape` so that each of `digits` is a whole axis. Loop i iterates over the
 // i-th axis of `shape` whose size is not 1. An axis whose split points do not divide each other is
 // not split.
-Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<LoopDigit> digits);
+Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<analysis::LoopDigit> digits);
 
 // Merges neighbouring axes of `shape` that `loops` iterate over (loops as above), so that a row
 // along several axes becomes a row along one.
-Shape MergeAlong(const Shape& shape, LoopSet loops);
+Shape MergeAlong(const Shape& shape, analysis::LoopSet loops);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_ROW_SHAPE_H_

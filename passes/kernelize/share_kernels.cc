@@ -16,7 +16,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "passes/analysis/structural_key.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // A kernel with constant offsets may be better code than one with variables, so that fewer kernels
@@ -76,7 +76,7 @@ std::optional<Plan> PlanOf(const Group& group) {
 
 class Sharer {
  public:
-  Sharer(Module& module, size_t first, PassContext& context)
+  Sharer(Module& module, size_t first, passes::PassContext& context)
       : module_(module), first_(first), context_(context) {}
 
   void Run() {
@@ -106,7 +106,7 @@ class Sharer {
     for (size_t k = first_; k < module_.kernels.size(); ++k) {
       const Kernel& kernel = *module_.kernels[k];
       Numbers starts;
-      const std::string key = StructuralKey(kernel.body, kernel.body.Order(), &starts);
+      const std::string key = analysis::StructuralKey(kernel.body, kernel.body.Order(), &starts);
       if (starts.empty()) continue;
       const size_t at = by_key.try_emplace(key, groups.size()).first->second;
       if (at == groups.size()) groups.emplace_back();
@@ -164,7 +164,7 @@ class Sharer {
       for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
       const UOp*& to = map[u];
       to = b.context().Rebuild(u, b.context(), srcs);
-      if (HasStarts(u)) {
+      if (analysis::HasStarts(u)) {
         const auto pairs = PairsOf(u);
         const std::span<const Start> starts(next, pairs.size());
         next += pairs.size();
@@ -236,15 +236,15 @@ class Sharer {
 
   Module& module_;
   const size_t first_;
-  PassContext& context_;
+  passes::PassContext& context_;
   std::map<std::string, Call> calls_;  // by the name of the kernel that was run before
   int next_variable_ = 0;
 };
 
 }  // namespace
 
-void ShareKernels(Module& module, size_t first, PassContext& context) {
+void ShareKernels(Module& module, size_t first, passes::PassContext& context) {
   Sharer(module, first, context).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

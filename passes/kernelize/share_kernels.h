@@ -9,12 +9,12 @@
 #include "ir/module.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Merges such kernels among the module's kernels from index `first` on. The graphs that call them
 // then bind the variables.
-void ShareKernels(Module& module, size_t first, PassContext& context);
+void ShareKernels(Module& module, size_t first, passes::PassContext& context);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_SHARE_KERNELS_H_

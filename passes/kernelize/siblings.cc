@@ -10,7 +10,7 @@
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // The maximum number of siblings, enough for queries, keys, values and a gate. With more
@@ -32,7 +32,7 @@ bool WritesWhole(const KernelDraft& d) {
 
 // The slice of a buffer that the draft stores, if it reads nothing of that slice. A kernel may
 // store many slices, unless they are sums.
-std::optional<Slice> SliceOf(const KernelDraft& d) {
+std::optional<Slice> StoredSlice(const KernelDraft& d) {
   const bool plain = d.targets[0] && !d.copy && !d.reads_target && d.reduce_terms.empty();
   return plain ? SliceOf(d.nodes[0]->src(0)) : std::nullopt;
 }
@@ -72,11 +72,11 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
                                               const MaterializationPlan& plan,
                                               const NodeSet& pieces, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
-                                              const Target& target,
+                                              const passes::Target& target,
                                               const MaterializationOptions& options) {
   std::vector<size_t> level = Waits(drafts, order).Levels();
   std::vector<std::optional<Slice>> slices;  // by draft
-  for (const KernelDraft& d : drafts) slices.push_back(SliceOf(d));
+  for (const KernelDraft& d : drafts) slices.push_back(StoredSlice(d));
   DelaySlices(drafts, slices, pieces, order, level);
   std::vector<std::vector<size_t>> groups;
   std::vector<std::vector<const UOp*>> inputs;  // by group
@@ -149,4 +149,4 @@ WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

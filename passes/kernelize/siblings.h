@@ -13,7 +13,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // Returns groups of drafts, as positions in `drafts`; each group becomes one kernel. Positions in a
 // group ascend. Drafts that write parts of one buffer may share a group if the parts are disjoint.
@@ -24,13 +24,13 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
                                               const MaterializationPlan& plan,
                                               const NodeSet& pieces, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
-                                              const Target& target,
+                                              const passes::Target& target,
                                               const MaterializationOptions& options);
 
 // Translates the order between drafts into an order between their groups.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
                              const WriteAfterRead& order);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_SIBLINGS_H_

@@ -4,12 +4,12 @@
 #include "passes/kernelize/planning_round.h"
 #include "passes/kernelize/row_shape.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 bool Planner::LosesRows(const UseList& uses) {
   const UOp* kernel = uses_.KernelOf(uses[0]);
   return std::any_of(uses.begin(), uses.end(), [&](UseId use) {
-    const LoopSet repeats = uses_.OuterLoops(kernel) & ~uses_.Varies(use);
+    const analysis::LoopSet repeats = uses_.OuterLoops(kernel) & ~uses_.Varies(use);
     return uses_.KernelOf(use) != kernel || (kernels_[kernel].reduced & repeats) != 0;
   });
 }
@@ -17,7 +17,7 @@ bool Planner::LosesRows(const UseList& uses) {
 bool Planner::FusesRows(const UOp* u, bool* repeated) {
   const UseList& uses = node_uses_[u];
   const UOp* kernel = uses_.KernelOf(uses[0]);
-  LoopSet varies = 0;
+  analysis::LoopSet varies = 0;
   double evaluations = 0;
   bool one_kernel = true;
   for (size_t i = 0; i < uses.size(); ++i) {
@@ -36,7 +36,8 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   }
   if (!one_kernel) return false;
   KernelState& state = kernels_[kernel];
-  const LoopSet outer = uses_.OuterLoops(kernel), serial = state.serial | (outer & ~varies);
+  const analysis::LoopSet outer = uses_.OuterLoops(kernel),
+                          serial = state.serial | (outer & ~varies);
   // The results of a product form a register tile, so that they must not be computed one after the
   // other.
   if (state.reduced & serial) return false;
@@ -63,23 +64,23 @@ bool Planner::Keeps(const UOp* u, const std::string& reason) {
   for (UseId use : uses) {
     if (uses_.KernelOf(use) != kernel) return false;
   }
-  const LoopSet outer = uses_.OuterLoops(kernel);
+  const analysis::LoopSet outer = uses_.OuterLoops(kernel);
   const Shape& shape = shapes_.Of(u);
-  LoopSet in_step = 0;
+  analysis::LoopSet in_step = 0;
   std::vector<int64_t> axes;  // the axes of its buffer
-  std::vector<const AxisLoops*> along;
+  std::vector<const analysis::AxisLoops*> along;
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k].Is(1)) continue;
     along.clear();
     for (UseId use : uses) along.push_back(&uses_.Loops(use)[k]);
-    if (!IsCountedAlike(shape[k], along, outer)) {
+    if (!analysis::IsCountedAlike(shape[k], along, outer)) {
       axes.push_back(static_cast<int64_t>(k));
       continue;
     }
-    for (const LoopDigit& d : along[0]->digits) in_step |= LoopBit(d.loop);
+    for (const analysis::LoopDigit& d : along[0]->digits) in_step |= analysis::LoopBit(d.loop);
   }
   if (axes.empty()) return false;
-  const LoopSet serial = kernels_[kernel].serial;
+  const analysis::LoopSet serial = kernels_[kernel].serial;
   if ((outer & ~in_step & ~serial) != 0) return false;
   const double room = cost_.Elements(u) / uses_.Iterations(kernel, in_step);
   if (room * static_cast<double>(ByteSize(u->dtype.scalar())) > cost_.StagingCapacityBytes())
@@ -98,14 +99,14 @@ bool Planner::Keeps(const UOp* u, const std::string& reason) {
 }
 
 bool Planner::CutsRows(const UOp* u, const UOp* kernel) {
-  llvm::SmallVector<LoopDigit, 8> digits, own;
+  llvm::SmallVector<analysis::LoopDigit, 8> digits, own;
   double evaluations = 0;
   for (UseId use : node_uses_[u]) {
     double iterations = 1;
     own.clear();
-    for (const AxisLoops& axis : uses_.Loops(use)) {
+    for (const analysis::AxisLoops& axis : uses_.Loops(use)) {
       if (!axis.exact) return false;
-      for (const LoopDigit& d : axis.digits) {
+      for (const analysis::LoopDigit& d : axis.digits) {
         if (std::find(own.begin(), own.end(), d) != own.end()) continue;
         own.push_back(d);
         iterations *= static_cast<double>(d.size);
@@ -124,4 +125,4 @@ bool Planner::CutsRows(const UOp* u, const UOp* kernel) {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

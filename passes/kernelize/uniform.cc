@@ -6,11 +6,11 @@
 #include "passes/simplify/fold.h"
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
-const RuleSet& Rules() {
-  static const RuleSet kRules({&FloatRules(), &WidthRules()});
+const rewrite::RuleSet& Rules() {
+  static const rewrite::RuleSet kRules({&simplify::FloatRules(), &simplify::WidthRules()});
   return kRules;
 }
 
@@ -55,7 +55,7 @@ const UOp* Uniforms::Elementwise(const UOp* u, UOpSpan srcs) {
   if (commutes && IsConst(scalars[0])) std::swap(scalars[0], scalars[1]);
   const UOp* v = ctx_.Rebuild(u, ctx_, {scalars.data(), scalars.size()});
   if (all_constant) {
-    const UOp* folded = FoldConstants(v, rules_);
+    const UOp* folded = simplify::FoldConstants(v, rules_);
     return folded && IsConst(folded) ? folded : ctx_.Rebuild(u, ctx_, srcs);
   }
   uint32_t rule = 0;
@@ -67,4 +67,4 @@ const UOp* Uniforms::Elementwise(const UOp* u, UOpSpan srcs) {
   return v;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

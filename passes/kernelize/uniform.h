@@ -13,7 +13,7 @@
 #include "passes/analysis/order.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 class Uniforms {
  public:
@@ -30,12 +30,12 @@ class Uniforms {
  private:
   Context& ctx_;
   ShapeMap& shapes_;
-  Bounds bounds_;
-  StructuralOrder order_;
-  RuleContext rules_;
+  analysis::Bounds bounds_;
+  analysis::StructuralOrder order_;
+  rewrite::RuleContext rules_;
   NodeMap<const UOp*> constant_;  // the constant that every element equals; null: not known
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_UNIFORM_H_

@@ -6,7 +6,7 @@
 
 #include "passes/analysis/kernel_axes.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 // Values of Key::op that are not ops. Roots of kernels and reduces are identified by node, not by
 // attributes.
@@ -45,14 +45,14 @@ int64_t UseTable::Find(const Key& key, uint64_t* hash) const {
 }
 
 UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
-                    const Shape* outside, const UOp* cut, std::vector<AxisLoops> loops) {
+                    const Shape* outside, const UOp* cut, std::vector<analysis::AxisLoops> loops) {
   const auto id = static_cast<UseId>(rows_.size());
   Row& row = rows_.emplace_back();
   row.kernel = kernel;
   row.loops_of = loops_of;
   row.outside = outside;
   row.cut = cut;
-  row.varies = UnionOf(loops);
+  row.varies = analysis::UnionOf(loops);
   row.around = key.op == kRootKey ? 0 : rows_[key.parent].around;
   row.loops = std::move(loops);
   row.parent = key.parent;
@@ -93,13 +93,13 @@ UseId UseTable::Root(const UOp* root, const Shape& rows) {
     return use;
   }
   KernelLoops kernel;
-  std::vector<AxisLoops> loops;
+  std::vector<analysis::AxisLoops> loops;
   const Shape& whole = shapes_.Of(root);
   const Shape& parts = rows.empty() ? whole : rows;
   loops.reserve(whole.size());
   size_t part = 0;
   for (const Dim& d : whole) {
-    AxisLoops& axis = loops.emplace_back();
+    analysis::AxisLoops& axis = loops.emplace_back();
     if (d.Is(1)) continue;
     while (parts[part].Is(1)) ++part;
     if (d.is_symbolic()) {
@@ -128,10 +128,10 @@ UseId UseTable::OfOneTerm(UseId use, const UOp* u) {
   const Key key{use, kOneTermKey, u->id, {}};
   uint64_t hash;
   if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
-  std::vector<AxisLoops> loops = rows_[use].loops;
+  std::vector<analysis::AxisLoops> loops = rows_[use].loops;
   // The index of the one term that is needed may depend on all indices of the sum.
-  AxisLoops place;
-  for (const AxisLoops& axis : rows_[use].loops) {
+  analysis::AxisLoops place;
+  for (const analysis::AxisLoops& axis : rows_[use].loops) {
     place.digits.append(axis.digits.begin(), axis.digits.end());
   }
   place.exact = place.digits.empty();
@@ -142,7 +142,7 @@ UseId UseTable::OfOneTerm(UseId use, const UOp* u) {
   return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
 }
 
-LoopSet UseTable::ComputedIn(UseId use) const {
+analysis::LoopSet UseTable::ComputedIn(UseId use) const {
   const Row& row = rows_[use];
   const bool inside = (row.varies & ~OuterLoops(row.kernel)) != 0;
   return inside ? row.varies | row.around : row.varies;
@@ -159,7 +159,7 @@ UseId UseTable::WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shap
   uint64_t hash;
   if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
   KernelLoops& kernel = kernels_[rows_[use].loops_of];
-  std::vector<AxisLoops> loops = rows_[use].loops;
+  std::vector<analysis::AxisLoops> loops = rows_[use].loops;
   for (int64_t axis : axes) {
     const auto k = static_cast<size_t>(axis);
     const auto known = std::find_if(kernel.own.begin(), kernel.own.end(), [&](const OwnLoop& r) {
@@ -168,11 +168,11 @@ UseId UseTable::WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shap
     if (known != kernel.own.end()) {
       loops[k] = known->loops;
     } else {
-      loops[k] = shape[k].Is(1) ? AxisLoops{} : AddLoop(kernel, shape[k]);
+      loops[k] = shape[k].Is(1) ? analysis::AxisLoops{} : AddLoop(kernel, shape[k]);
       kernel.own.push_back({u, axis, loops[k]});
     }
   }
-  const LoopSet at = rows_[use].varies;
+  const analysis::LoopSet at = rows_[use].varies;
   const UseId added =
       Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
   // A staged value is computed once for all of its readers, outside of their reduces.
@@ -184,7 +184,7 @@ UseId UseTable::WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shap
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
-  const auto [step, added] = steps_.try_emplace(IdPair{use, u->id});
+  const auto [step, added] = steps_.try_emplace(analysis::IdPair{use, u->id});
   if (added) step->second = MapThrough(use, u);
   return step->second;
 }
@@ -213,7 +213,7 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
   }
   uint64_t hash;
   if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
-  std::vector<AxisLoops> loops = LoopsThrough(u, from, to, rows_[use].loops);
+  std::vector<analysis::AxisLoops> loops = analysis::LoopsThrough(u, from, to, rows_[use].loops);
   const UOp* cut = u->op == Op::kPad || u->op == Op::kShrink ? u : nullptr;
   return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, outside, cut, std::move(loops));
 }
@@ -261,27 +261,27 @@ bool UseTable::IsWithin(UseId use, UseId place) const {
   return std::all_of(moved.begin(), moved.end(), [](int64_t m) { return m == 0; });
 }
 
-AxisLoops UseTable::AddLoop(KernelLoops& kernel, const Dim& size) const {
+analysis::AxisLoops UseTable::AddLoop(KernelLoops& kernel, const Dim& size) const {
   std::vector<double>& sizes = kernel.sizes;
-  const auto n = static_cast<double>(MaxExtent(module_, ctx_, size));
+  const auto n = static_cast<double>(analysis::MaxExtent(module_, ctx_, size));
   if (sizes.size() == 64)
     sizes.back() *= n;
   else
     sizes.push_back(n);
-  return CountedBy(sizes.size() - 1, size);
+  return analysis::CountedBy(sizes.size() - 1, size);
 }
 
-LoopSet UseTable::OuterLoops(const UOp* kernel) const {
+analysis::LoopSet UseTable::OuterLoops(const UOp* kernel) const {
   const size_t n = LoopsOf(kernel).outer;
-  return n >= 64 ? ~LoopSet{0} : (LoopSet{1} << n) - 1;
+  return n >= 64 ? ~analysis::LoopSet{0} : (analysis::LoopSet{1} << n) - 1;
 }
 
-double UseTable::Iterations(const UOp* kernel, LoopSet loops) const {
+double UseTable::Iterations(const UOp* kernel, analysis::LoopSet loops) const {
   const std::vector<double>& sizes = LoopsOf(kernel).sizes;
-  if (sizes.size() < 64) loops &= (LoopSet{1} << sizes.size()) - 1;
+  if (sizes.size() < 64) loops &= (analysis::LoopSet{1} << sizes.size()) - 1;
   double n = 1;
   for (; loops != 0; loops &= loops - 1) n *= sizes[static_cast<size_t>(std::countr_zero(loops))];
   return n;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

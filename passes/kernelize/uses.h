@@ -24,7 +24,7 @@
 #include "passes/analysis/id_pair.h"
 #include "passes/analysis/loop_sets.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 using UseId = uint32_t;
 // A short list, since most values have one or two different uses.
@@ -60,22 +60,22 @@ class UseTable {
   bool IsWithin(UseId use, UseId place) const;
 
   // For each axis of the value: the loops on which the index along it depends.
-  const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
+  const std::vector<analysis::AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
   // The union of the loops of all axes.
-  LoopSet Varies(UseId use) const { return rows_[use].varies; }
+  analysis::LoopSet Varies(UseId use) const { return rows_[use].varies; }
   // The loops in which the value is computed: those along which it varies and, if one of these
   // belongs to a reduce or to a staged value, also the loops that enclose it.
-  LoopSet ComputedIn(UseId use) const;
+  analysis::LoopSet ComputedIn(UseId use) const;
   // The loops along the axes of the value that a kernel stores.
-  LoopSet OuterLoops(const UOp* kernel) const;
+  analysis::LoopSet OuterLoops(const UOp* kernel) const;
   // The product of the trip counts of these loops of a kernel.
-  double Iterations(const UOp* kernel, LoopSet loops) const;
+  double Iterations(const UOp* kernel, analysis::LoopSet loops) const;
 
  private:
   struct OwnLoop {
     const UOp* node;  // a reduce, or a value staged in the kernel
     int64_t axis;
-    AxisLoops loops;
+    analysis::AxisLoops loops;
   };
   struct KernelLoops {
     size_t outer = 0;           // number of loops over the stored value
@@ -94,9 +94,9 @@ class UseTable {
     uint32_t loops_of;     // index into kernels_
     const Shape* outside;  // for a reshape: the shape of its result; else null
     const UOp* cut;        // for a pad or shrink: the node; else null
-    std::vector<AxisLoops> loops;
-    LoopSet varies = 0;
-    LoopSet around = 0;  // loops around the enclosing reduces and staged values
+    std::vector<analysis::AxisLoops> loops;
+    analysis::LoopSet varies = 0;
+    analysis::LoopSet around = 0;  // loops around the enclosing reduces and staged values
     // The fields of the key; its detail is stored in details_.
     UseId parent = 0;
     uint32_t op = 0;
@@ -113,8 +113,8 @@ class UseTable {
   // The row of this key, or -1 if there is none yet. Sets *hash, which Add needs.
   int64_t Find(const Key& key, uint64_t* hash) const;
   UseId Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
-            const Shape* outside, const UOp* cut, std::vector<AxisLoops> loops);
-  AxisLoops AddLoop(KernelLoops& kernel, const Dim& size) const;
+            const Shape* outside, const UOp* cut, std::vector<analysis::AxisLoops> loops);
+  analysis::AxisLoops AddLoop(KernelLoops& kernel, const Dim& size) const;
   const KernelLoops& LoopsOf(const UOp* kernel) const { return kernels_[latest_.Get(kernel)]; }
 
   const Module& module_;
@@ -122,13 +122,13 @@ class UseTable {
   ShapeMap& shapes_;
   std::vector<Row> rows_;
   std::vector<int64_t> details_;
-  llvm::DenseMap<uint64_t, UseId> ids_;  // the first row with a hash
-  llvm::DenseMap<IdPair, UseId> steps_;  // the cache of Through, by use and node
-  std::vector<KernelLoops> kernels_{1};  // [0]: for nodes that are not kernels yet
-  NodeMap<uint32_t> latest_;             // by kernel: into kernels_
-  NodeMap<UseId> roots_;                 // by kernel that has loops: the latest use
+  llvm::DenseMap<uint64_t, UseId> ids_;            // the first row with a hash
+  llvm::DenseMap<analysis::IdPair, UseId> steps_;  // the cache of Through, by use and node
+  std::vector<KernelLoops> kernels_{1};            // [0]: for nodes that are not kernels yet
+  NodeMap<uint32_t> latest_;                       // by kernel: into kernels_
+  NodeMap<UseId> roots_;                           // by kernel that has loops: the latest use
 };
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_USES_H_

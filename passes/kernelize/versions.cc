@@ -3,7 +3,7 @@
 #include "ir/context.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 bool IsVersion(const UOp* u) {
   return u->op == Op::kBuffer || u->op == Op::kAfter || u->op == Op::kAssign;
@@ -47,4 +47,4 @@ const UOp* WithMovement(Context& context, UOpSpan movement, const UOp* x) {
   return x;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

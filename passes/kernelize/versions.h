@@ -11,8 +11,10 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
-
 class Context;
+}  // namespace tg
+
+namespace tg::kernelize {
 
 bool IsVersion(const UOp* u);
 // The version that an assign's target is a view of.
@@ -30,6 +32,6 @@ bool IsWholeMemory(const UOp* place);
 // Applies movement ops, given in the order of AppendPlacement, to `x`.
 const UOp* WithMovement(Context& context, UOpSpan movement, const UOp* x);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_VERSIONS_H_

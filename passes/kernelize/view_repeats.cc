@@ -6,7 +6,7 @@
 
 #include "ir/view/shape_tracker.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 // The axes of a view from the greatest stride to the least, if it reads each of `elements` elements
@@ -63,4 +63,4 @@ const UOp* WithExpand(Builder& b, const Shape& from, const UOp* view) {
   return b.Expand(Moved(b, from, view->src(0), tracker.Shrink(ctx, once)), last.shape());
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -4,7 +4,7 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 // A `view` that has stride 0 along some axes is the `expand` of a view with size 1 there. That one
 // is a reshape, or a permute of one, if it reads all elements of its source once; `from` is the
@@ -12,6 +12,6 @@ namespace tg {
 // too. Returns `view` if it has no such axis, or symbolic entries.
 const UOp* WithExpand(Builder& b, const Shape& from, const UOp* view);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_VIEW_REPEATS_H_

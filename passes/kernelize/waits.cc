@@ -5,7 +5,7 @@
 #include "ir/check.h"
 #include "passes/kernelize/hazards.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 Waits::Waits(const std::vector<KernelDraft>& drafts) : drafts_(drafts.size()) {
   std::vector<const UOp*> joins;
@@ -103,4 +103,4 @@ std::vector<std::vector<size_t>> Components(const std::vector<std::vector<size_t
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::kernelize

@@ -8,7 +8,7 @@
 #include "ir/walk.h"
 #include "passes/kernelize/kernel_body.h"
 
-namespace tg {
+namespace tg::kernelize {
 
 struct WriteAfterRead;
 
@@ -44,6 +44,6 @@ class Waits {
 // Depth-first search and linear graph algorithms, 1972). The vertices of each are in order.
 std::vector<std::vector<size_t>> Components(const std::vector<std::vector<size_t>>& before);
 
-}  // namespace tg
+}  // namespace tg::kernelize
 
 #endif  // TG_PASSES_KERNELIZE_WAITS_H_

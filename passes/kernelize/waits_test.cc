@@ -6,7 +6,7 @@
 #include "ir/context.h"
 #include "passes/kernelize/hazards.h"
 
-namespace tg {
+namespace tg::kernelize {
 namespace {
 
 using ::testing::ElementsAre;
@@ -44,4 +44,4 @@ TEST(WaitsDeathTest, LevelsOfACircle) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::kernelize

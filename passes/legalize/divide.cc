@@ -2,7 +2,7 @@
 #include "passes/legalize/float_functions.h"
 #include "passes/legalize/float_words.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 constexpr int64_t kInfinityBits = 0x7f800000;
@@ -87,4 +87,4 @@ Term OwnSqrt(Term x) {
   return w.FromBits(has_no_value.Choose(bits.Constant(kNanBits), below));
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

@@ -11,7 +11,7 @@
 #include "ir/value.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // An expression on scalars as a function of some of its nodes, the arguments. An argument may be a
 // constant node, whose value must then not occur elsewhere in the expression.
@@ -37,10 +37,11 @@ class Expression {
       } else if (u->op == Op::kBitcast) {
         value_[u] = BitcastBits(from, to, value_[u->src(0)]);
       } else {
-        TG_CHECK(IsAlu(u->op));
+        TG_CHECK(interpret::IsAlu(u->op));
         int64_t args[3];
         for (size_t i = 0; i < u->num_srcs; ++i) args[i] = value_[u->src(i)];
-        const auto v = EvalAlu(u->op, u->op == Op::kWhere ? to : from, {args, u->num_srcs});
+        const auto v =
+            interpret::EvalAlu(u->op, u->op == Op::kWhere ? to : from, {args, u->num_srcs});
         TG_CHECK(v);
         value_[u] = *v;
       }
@@ -55,6 +56,6 @@ class Expression {
   NodeMap<int64_t> value_;
 };
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_EVALUATE_FOR_TEST_H_

@@ -3,7 +3,7 @@
 #include "passes/legalize/float_words.h"
 #include "passes/legalize/function_tables.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 // A number as the unevaluated sum of two, of which `low` is small compared with `high`.
@@ -161,4 +161,4 @@ Term OwnPow(Term x, Term y) {
       .Choose(x.Constant(1.0), power);
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

@@ -9,7 +9,7 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::legalize {
 
 class Term {
  public:
@@ -75,6 +75,6 @@ Term operator==(Term x, T y) {
   return (x != y).Not();
 }
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_EXPRESSION_H_

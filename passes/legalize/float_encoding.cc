@@ -5,7 +5,7 @@
 #include "ir/float_format.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::legalize {
 
 namespace {
 
@@ -156,4 +156,4 @@ const UOp* IntToStickyF32(Builder& b, const UOp* x) {
   return is_signed ? b.Where(negative, b.Alu(Op::kNeg, {value}), value) : value;
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

@@ -6,7 +6,7 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // `x`, f32 or f64 in any number of lanes, rounded to a value of format `to`; the type stays.
 const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to);
@@ -19,6 +19,6 @@ const UOp* DecodeFloat(Builder& b, const UOp* bits, Scalar format);
 // the bits that do not fit in f32 are combined into a sticky bit.
 const UOp* IntToStickyF32(Builder& b, const UOp* x);
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_FLOAT_ENCODING_H_

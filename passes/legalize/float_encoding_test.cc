@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "passes/legalize/evaluate_for_test.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 bool IsNan(Scalar s, int64_t bits) { return std::isnan(DoubleFromBits(s, bits)); }
@@ -123,4 +123,4 @@ TEST(IntToBf16, RoundsOnce) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::legalize

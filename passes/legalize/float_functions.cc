@@ -2,7 +2,7 @@
 
 #include "passes/legalize/forward.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 // The expansion of the op, or null if the device's function is used.
@@ -31,7 +31,7 @@ const UOp* WriteOut(Builder& b, const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
-void LowerFloatFunctions(Body& body, const Target& target) {
+void LowerFloatFunctions(Body& body, const passes::Target& target) {
   if (target.own_functions.none()) return;
   Builder b(*body.context);
   ForwardRewrite(body, [&](const UOp* u, UOpSpan srcs) {
@@ -44,4 +44,4 @@ void LowerFloatFunctions(Body& body, const Target& target) {
   });
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

@@ -11,7 +11,7 @@
 #include "passes/legalize/expression.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // For f32 or f64. Intermediate values have that type, or are integers of up to 64 bits.
 Term OwnExp2(Term x);
@@ -26,8 +26,8 @@ Term OwnSqrt(Term x);
 
 // Expands the functions in Target::own_functions. Must run after LowerFloatTypes, which replaces
 // f16, bf16 and fp8 by f32.
-void LowerFloatFunctions(Body& body, const Target& target);
+void LowerFloatFunctions(Body& body, const passes::Target& target);
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_FLOAT_FUNCTIONS_H_

@@ -7,12 +7,13 @@
 #include "passes/legalize/float_encoding.h"
 #include "passes/legalize/forward.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 class FloatTypes {
  public:
-  FloatTypes(Body& body, const Target& target) : body_(body), target_(target), b_(*body.context) {}
+  FloatTypes(Body& body, const passes::Target& target)
+      : body_(body), target_(target), b_(*body.context) {}
 
   absl::Status Run() {
     ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) { return Rewrite(u, srcs); });
@@ -21,7 +22,7 @@ class FloatTypes {
 
  private:
   bool IsEmulated(Scalar s) const {
-    return IsFloat(s) && s != Scalar::kF64 && !ComputesIn(target_, s);
+    return IsFloat(s) && s != Scalar::kF64 && !passes::ComputesIn(target_, s);
   }
   bool IsEmulated(DType t) const { return IsEmulated(t.value_scalar()); }
 
@@ -62,7 +63,7 @@ class FloatTypes {
   };
 
   Body& body_;
-  const Target& target_;
+  const passes::Target& target_;
   Builder b_;
   NodeMap<const UOp*> unrounded_;
   SparseNodeMap<Raw> raw_;  // by the f32 value
@@ -267,7 +268,7 @@ const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
-bool ConcernsFloatTypes(Scalar s, const Target& target) {
+bool ConcernsFloatTypes(Scalar s, const passes::Target& target) {
   // An index may become a 64-bit integer.
   if (s == Scalar::kIndex) return !target.int64;
   if (s == Scalar::kF64) return !target.fp64;
@@ -275,8 +276,8 @@ bool ConcernsFloatTypes(Scalar s, const Target& target) {
   return IsFloat(s) && s != Scalar::kF32;
 }
 
-absl::Status LowerFloatTypes(Body& body, const Target& target) {
+absl::Status LowerFloatTypes(Body& body, const passes::Target& target) {
   return FloatTypes(body, target).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

@@ -18,15 +18,15 @@
 #include "ir/module.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // Whether LowerFloatTypes may change a body in which some node has type `s`.
-bool ConcernsFloatTypes(Scalar s, const Target& target);
+bool ConcernsFloatTypes(Scalar s, const passes::Target& target);
 
 // Fails if the target cannot express the body: a matrix instruction on such a type, or f64 or
 // 64-bit integers on a target without them.
-absl::Status LowerFloatTypes(Body& body, const Target& target);
+absl::Status LowerFloatTypes(Body& body, const passes::Target& target);
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_FLOAT_TYPES_H_

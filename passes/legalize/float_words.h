@@ -9,7 +9,7 @@
 #include "ir/float_format.h"
 #include "passes/legalize/expression.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // The format of f32 or f64 and the integers of its size.
 struct FloatWords {
@@ -50,6 +50,6 @@ inline Term Polynomial(Term x, std::span<const double> c) {
 inline constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_FLOAT_WORDS_H_

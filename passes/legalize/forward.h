@@ -7,7 +7,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::legalize {
 
 using Nodes = llvm::SmallVector<const UOp*, 16>;
 inline UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
@@ -38,6 +38,6 @@ void ForwardRewrite(Body& body, F&& f) {
   ForwardRewrite(body, body.Order(), f);
 }
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_FORWARD_H_

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tg {
+namespace tg::legalize {
 
 struct FunctionTables {
   std::span<const double> exp2;  // 2^x = 1 + x P(x), |x| <= 1/2
@@ -60,6 +60,6 @@ inline constexpr uint32_t kTwoOverPi[] = {
     0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
     0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046};
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_FUNCTION_TABLES_H_

@@ -4,7 +4,7 @@
 
 #include "passes/legalize/forward.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 bool IsIndexOrAddress(const UOp* u) { return u->dtype.is_index() || u->op == Op::kIndex; }
@@ -64,10 +64,10 @@ const UOp* IndexTypes::Typed(const UOp* root, uint32_t first_new) {
 }
 
 Scalar IndexTypes::KeptAs(const UOp* u) {
-  Interval v = bounds_.Of(u);
+  analysis::Interval v = bounds_.Of(u);
   // The type must hold the end of a loop, which its counter reaches, and the size of a grid
   // dimension.
-  if (u->op == Op::kRange || u->op == Op::kSpecial) v = Union(v, bounds_.Of(u->src(0)));
+  if (u->op == Op::kRange || u->op == Op::kSpecial) v = analysis::Union(v, bounds_.Of(u->src(0)));
   return TypeFor(v);
 }
 
@@ -115,4 +115,4 @@ const UOp* IndexTypes::As(const UOp* x, Scalar s) {
   return b_.Cast(x, t);
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

@@ -13,7 +13,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/bounds.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // For a walk over a body, sources first, that replaces each node. During the walk, an index or an
 // address keeps type index; it gets its machine type where a node of another kind uses it:
@@ -30,7 +30,7 @@ class IndexTypes {
   // The typed form of an index, an address or a gate, for new nodes that the walk builds from it.
   const UOp* Typed(const UOp* u) { return Typed(u, UINT32_MAX); }
   // A constant index, typed.
-  const UOp* Number(int64_t v) { return b_.ConstInt(TypeFor(Interval::Point(v)), v); }
+  const UOp* Number(int64_t v) { return b_.ConstInt(TypeFor(analysis::Interval::Point(v)), v); }
   // As Typed(u), but also looks below nodes of other kinds with ids from `first_new` on, and
   // replaces the indices there.
   const UOp* Typed(const UOp* u, uint32_t first_new);
@@ -38,7 +38,7 @@ class IndexTypes {
  private:
   // Node `u` with its new sources `srcs`.
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
-  static Scalar TypeFor(Interval v) {
+  static Scalar TypeFor(analysis::Interval v) {
     return v.lo >= INT32_MIN && v.hi <= INT32_MAX ? Scalar::kI32 : Scalar::kI64;
   }
   // The type that holds the value of `u`, an index; of a loop or grid id, also the end of the
@@ -49,10 +49,10 @@ class IndexTypes {
 
   Body& body_;
   Builder b_;
-  Bounds bounds_;
+  analysis::Bounds bounds_;
   NodeMap<const UOp*> typed_;  // null: not computed, or unchanged
 };
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_INDEX_TYPE_H_

@@ -8,7 +8,7 @@
 #include "passes/legalize/forward.h"
 #include "passes/legalize/threefry.h"
 
-namespace tg {
+namespace tg::legalize {
 
 std::optional<MagicNumber> FindMagic(int64_t d, int64_t max, int64_t limit) {
   if (d < 2 || max < 0 || max == INT64_MAX) return std::nullopt;
@@ -46,7 +46,7 @@ class Integers {
       // Keeps the interval of the old node: x - (x * 11 >> 5) * 3 is in 0..2 like x % 3, but
       // interval arithmetic does not see that.
       if (v != u && v->dtype.is_int() && u->dtype.is_int()) {
-        bounds_.Declare(v, Intersect(bounds_.Of(u), bounds_.Of(v)));
+        bounds_.Declare(v, analysis::Intersect(bounds_.Of(u), bounds_.Of(v)));
       }
       return v;
     });
@@ -66,7 +66,7 @@ class Integers {
 
   Body& body_;
   Builder b_;
-  Bounds bounds_;
+  analysis::Bounds bounds_;
 };
 
 const UOp* Integers::DivideByConst(Op op, const UOp* x, int64_t d) {
@@ -76,7 +76,7 @@ const UOp* Integers::DivideByConst(Op op, const UOp* x, int64_t d) {
   if (d == 1) return mod ? Int(x, 0) : x;
   if (IsUnsigned(x->dtype.scalar()) && d < 0) return nullptr;  // above INT64_MAX
   if (d == -1) return mod ? Int(x, 0) : b_.Alu(Op::kNeg, {x});
-  const Interval range = bounds_.Of(x);
+  const analysis::Interval range = bounds_.Of(x);
   const bool non_negative = range.lo >= 0;
   if (d > 0 && std::has_single_bit(static_cast<uint64_t>(d)) && (floor || non_negative)) {
     if (mod) return b_.And(x, Int(x, d - 1));
@@ -95,7 +95,7 @@ const UOp* Integers::DivideByConst(Op op, const UOp* x, int64_t d) {
 }
 
 const UOp* Integers::Divide(Op op, const UOp* x, const UOp* y) {
-  const Interval bx = bounds_.Of(x), by = bounds_.Of(y);
+  const analysis::Interval bx = bounds_.Of(x), by = bounds_.Of(y);
   const Scalar s = x->dtype.scalar();
   if (by.IsPoint()) {
     if (const UOp* q = DivideByConst(op, x, by.lo)) return q;
@@ -133,7 +133,7 @@ const UOp* Integers::Divide(Op op, const UOp* x, const UOp* y) {
 const UOp* Integers::Shift(Op op, const UOp* x, const UOp* amount) {
   const Scalar s = x->dtype.scalar();
   const int bits = BitWidth(s);
-  const Interval range = bounds_.Of(amount);
+  const analysis::Interval range = bounds_.Of(amount);
   if (range.lo >= 0 && range.hi < bits) return b_.Alu(op, {x, amount});
   const bool arithmetic = op == Op::kShr && IsSigned(s);
   // An amount that is out of range, negative ones included, gives 0; or the sign in every bit, as a
@@ -229,4 +229,4 @@ void SplitIntegerMulAcc(Body& body) {
   });
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

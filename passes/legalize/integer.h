@@ -19,7 +19,7 @@
 #include "ir/builder.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // `order`: the nodes that the root reaches, sources first.
 void LegalizeIntegers(Body& body, const Module& module, UOpSpan order);
@@ -37,6 +37,6 @@ struct MagicNumber {
 };
 std::optional<MagicNumber> FindMagic(int64_t d, int64_t max, int64_t limit);
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_INTEGER_H_

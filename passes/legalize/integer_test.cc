@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "passes/legalize/evaluate_for_test.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 class ByteOps : public testing::TestWithParam<std::tuple<Op, Scalar>> {};
@@ -30,7 +30,7 @@ TEST_P(ByteOps, AllPairs) {
   for (int64_t i = 0; i < 256; ++i) {
     for (int64_t j = 0; j < 256; ++j) {
       const int64_t args[] = {WrapInt(s, i), WrapInt(s, j)};
-      ASSERT_EQ(after({args[0], args[1]}), *EvalAlu(op, s, args))
+      ASSERT_EQ(after({args[0], args[1]}), *interpret::EvalAlu(op, s, args))
           << Mnemonic(op) << " " << args[0] << ", " << args[1];
     }
   }
@@ -52,7 +52,7 @@ TEST_P(ByteOps, ByConstants) {
     Expression after(body.root->src(0)->src(1), {x});
     for (int64_t i = 0; i < 256; ++i) {
       const int64_t args[] = {WrapInt(s, i), WrapInt(s, j)};
-      ASSERT_EQ(after({args[0]}), *EvalAlu(op, s, args))
+      ASSERT_EQ(after({args[0]}), *interpret::EvalAlu(op, s, args))
           << Mnemonic(op) << " " << args[0] << ", " << args[1];
     }
   }
@@ -112,4 +112,4 @@ TEST(Integers, QuotientsOfRemaindersHaveNoSign) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::legalize

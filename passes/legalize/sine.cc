@@ -9,7 +9,7 @@
 #include "passes/legalize/float_words.h"
 #include "passes/legalize/function_tables.h"
 
-namespace tg {
+namespace tg::legalize {
 namespace {
 
 struct Reduced {
@@ -135,4 +135,4 @@ Term OwnSin(Term x) {
   return (magnitude < w.infinity()).Choose(signed_y, x.Constant(kNotANumber));
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

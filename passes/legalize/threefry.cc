@@ -1,6 +1,6 @@
 #include "passes/legalize/threefry.h"
 
-namespace tg {
+namespace tg::legalize {
 
 const UOp* Threefry(Builder& b, const UOp* counter, const UOp* key) {
   const int lanes = counter->dtype.lanes();
@@ -32,4 +32,4 @@ const UOp* Threefry(Builder& b, const UOp* counter, const UOp* key) {
   return b.Alu(Op::kOr, {b.Alu(Op::kShl, {b.Cast(x1, u64), half}), b.Cast(x0, u64)});
 }
 
-}  // namespace tg
+}  // namespace tg::legalize

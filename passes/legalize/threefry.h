@@ -5,11 +5,11 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::legalize {
 
 // The low word of each u64 is the cipher's word 0.
 const UOp* Threefry(Builder& b, const UOp* counter, const UOp* key);
 
-}  // namespace tg
+}  // namespace tg::legalize
 
 #endif  // TG_PASSES_LEGALIZE_THREEFRY_H_

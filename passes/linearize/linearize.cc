@@ -11,23 +11,24 @@
 #include "passes/linearize/memory_order.h"
 #include "passes/linearize/nest.h"
 
-namespace tg {
+namespace tg::linearize {
 namespace {
 
-constexpr PassOption kOptions[] = {
-    {"shuffle", PassOption::Kind::kInt, "-1",
+constexpr passes::PassOption kOptions[] = {
+    {"shuffle", passes::PassOption::Kind::kInt, "-1",
      "a seed: take a random one of all valid orders (-1: the usual one)"},
 };
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   const int64_t shuffle = context.Int("shuffle");
-  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
-    if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
-    if (absl::Status s = LinearizeKernel(kernel, shuffle, &module); !s.ok()) return s;
-    ++statistics["linearize.kernels"];
-    statistics["linearize.nodes"] += static_cast<int64_t>(kernel.body.linear.size());
-    return absl::OkStatus();
-  });
+  return passes::ForEachKernel(
+      module, context, [&](Kernel& kernel, passes::Statistics& statistics) {
+        if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
+        if (absl::Status s = LinearizeKernel(kernel, shuffle, &module); !s.ok()) return s;
+        ++statistics["linearize.kernels"];
+        statistics["linearize.nodes"] += static_cast<int64_t>(kernel.body.linear.size());
+        return absl::OkStatus();
+      });
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle, const Module* modu
     return absl::InvalidArgumentError(
         absl::StrCat("linearize: kernel @", kernel.name, ": ", s.message()));
   };
-  Bounds bounds(*kernel.body.context, module);
+  analysis::Bounds bounds(*kernel.body.context, module);
   absl::StatusOr<Nest> nest = FindLoops(kernel, bounds, rng);
   if (!nest.ok()) return nest.status();
   if (!nest->early.empty()) {
@@ -64,11 +65,11 @@ absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle, const Module* modu
   return absl::OkStatus();
 }
 
-constinit const Pass kLinearizePass = {
+constinit const passes::Pass kLinearizePass = {
     "linearize",
     "puts each kernel's graph into execution order: loops, blocks, instructions",
     kOptions,
     &Run,
 };
 
-}  // namespace tg
+}  // namespace tg::linearize

@@ -21,7 +21,7 @@
 #include "ir/module.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::linearize {
 
 // `shuffle`: the seed for a random valid order; -1: the default order. Fails, naming the kernel, if
 // loops cannot be nested or ordered, or if a barrier is under control flow that may diverge between
@@ -29,8 +29,8 @@ namespace tg {
 // have any value.
 absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle = -1, const Module* module = nullptr);
 
-extern const Pass kLinearizePass;
+extern const passes::Pass kLinearizePass;
 
-}  // namespace tg
+}  // namespace tg::linearize
 
 #endif  // TG_PASSES_LINEARIZE_LINEARIZE_H_

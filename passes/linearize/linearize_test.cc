@@ -13,7 +13,7 @@
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 
-namespace tg {
+namespace tg::linearize {
 namespace {
 
 // A random kernel of stage expanded: nested loops that reduce into register scratch, arrays that
@@ -150,12 +150,13 @@ class RandomKernel {
   const UOp* group_ = nullptr;
 };
 
-std::vector<HostBuffer> RunOn(const Kernel& kernel, std::vector<HostBuffer> buffers,
-                              const VarValues& vars = {}) {
-  std::vector<KernelArg> args;
-  for (HostBuffer& b : buffers) args.push_back({&b, 0, -1});
-  InterpretOptions options;
-  const absl::Status s = RunKernel(kernel, args, vars, options);
+std::vector<interpret::HostBuffer> RunOn(const Kernel& kernel,
+                                         std::vector<interpret::HostBuffer> buffers,
+                                         const interpret::VarValues& vars = {}) {
+  std::vector<interpret::KernelArg> args;
+  for (interpret::HostBuffer& b : buffers) args.push_back({&b, 0, -1});
+  interpret::InterpretOptions options;
+  const absl::Status s = interpret::RunKernel(kernel, args, vars, options);
   EXPECT_TRUE(s.ok()) << s << "\n" << PrintKernel(kernel);
   return buffers;
 }
@@ -171,24 +172,25 @@ std::unique_ptr<Kernel> Copy(const Kernel& kernel) {
 TEST(Linearize, EveryOrderComputesTheSame) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const auto kernel = RandomKernel(seed).Take();
-    std::vector<HostBuffer> buffers;
+    std::vector<interpret::HostBuffer> buffers;
     for (int i = 0; i < RandomKernel::kOutputs; ++i) {
-      buffers.push_back(UndefinedBuffer(kF32, {RandomKernel::kGroups * RandomKernel::kTrips}));
+      buffers.push_back(
+          interpret::UndefinedBuffer(kF32, {RandomKernel::kGroups * RandomKernel::kTrips}));
     }
     for (int i = 0; i < RandomKernel::kInputs; ++i) {
-      RandomDataOptions o;
+      interpret::RandomDataOptions o;
       o.seed = seed * 10 + static_cast<uint64_t>(i);
-      buffers.push_back(RandomBuffer(kF32, {RandomKernel::kElements}, o));
+      buffers.push_back(interpret::RandomBuffer(kF32, {RandomKernel::kElements}, o));
     }
-    const std::vector<HostBuffer> expected = RunOn(*kernel, buffers);
+    const std::vector<interpret::HostBuffer> expected = RunOn(*kernel, buffers);
     for (int64_t shuffle = -1; shuffle < 50; ++shuffle) {
       const auto linear = Copy(*kernel);
       const absl::Status s = LinearizeKernel(*linear, shuffle);
       ASSERT_TRUE(s.ok()) << s << "\n" << PrintKernel(*kernel);
-      const std::vector<HostBuffer> actual = RunOn(*linear, buffers);
+      const std::vector<interpret::HostBuffer> actual = RunOn(*linear, buffers);
       for (int i = 0; i < RandomKernel::kOutputs; ++i) {
         const auto at = static_cast<size_t>(i);
-        const auto d = Difference(expected[at], actual[at]);
+        const auto d = interpret::Difference(expected[at], actual[at]);
         ASSERT_FALSE(d) << "seed " << seed << ", shuffle " << shuffle << ": " << *d << "\n"
                         << PrintKernel(*kernel) << PrintKernel(*linear);
       }
@@ -295,4 +297,4 @@ TEST(Linearize, IsNearLinear) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::linearize

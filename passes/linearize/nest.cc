@@ -18,7 +18,7 @@ bool IsPinned(const UOp* u) {
 
 class Finder {
  public:
-  Finder(const Kernel& kernel, Bounds& bounds, std::mt19937_64* shuffle)
+  Finder(const Kernel& kernel, analysis::Bounds& bounds, std::mt19937_64* shuffle)
       : kernel_(kernel), bounds_(bounds), shuffle_(shuffle) {}
 
   absl::StatusOr<Nest> Run() {
@@ -308,7 +308,7 @@ class Finder {
   }
 
   const Kernel& kernel_;
-  Bounds& bounds_;
+  analysis::Bounds& bounds_;
   std::mt19937_64* shuffle_;
   Nest nest_;
   RangeSets sets_;
@@ -332,7 +332,8 @@ int Nest::Common(int a, int b) const {
   return a;
 }
 
-absl::StatusOr<Nest> FindLoops(const Kernel& kernel, Bounds& bounds, std::mt19937_64* shuffle) {
+absl::StatusOr<Nest> FindLoops(const Kernel& kernel, analysis::Bounds& bounds,
+                               std::mt19937_64* shuffle) {
   return Finder(kernel, bounds, shuffle).Run();
 }
 

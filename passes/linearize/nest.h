@@ -65,7 +65,8 @@ struct Nest {
 // The loop nest of a kernel at stage expanded. Fails, naming the kernel, if its ranges do not nest
 // or are not closed. `bounds`: of the kernel's values. With `shuffle`, nodes are hoisted out of a
 // random number of loops.
-absl::StatusOr<Nest> FindLoops(const Kernel& kernel, Bounds& bounds, std::mt19937_64* shuffle);
+absl::StatusOr<Nest> FindLoops(const Kernel& kernel, analysis::Bounds& bounds,
+                               std::mt19937_64* shuffle);
 
 }  // namespace tg::linearize
 

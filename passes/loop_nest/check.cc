@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::loop_nest {
 namespace {
 
 template <typename... Parts>
@@ -40,7 +40,7 @@ absl::Status CheckDimensions(const LoopNest& nest) {
   return absl::OkStatus();
 }
 
-absl::Status CheckGroup(const LoopNest& nest, const Target& target) {
+absl::Status CheckGroup(const LoopNest& nest, const passes::Target& target) {
   const int64_t size = nest.GroupSize();
   if (size > 1 && !target.has_local) return Illegal("target ", target.name, " has no local memory");
   if (size > target.max_group_size) {
@@ -55,8 +55,8 @@ absl::Status CheckGroup(const LoopNest& nest, const Target& target) {
   return absl::OkStatus();
 }
 
-absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
-  for (const PackedValue& value : nest.packed) {
+absl::Status CheckCopies(const LoopNest& nest, const passes::Target& target) {
+  for (const analysis::PackedValue& value : nest.packed) {
     for (size_t i = 0; i < nest.axes.size(); ++i) {
       if (!nest.IsCopied(value, i)) continue;
       const LoopAxis& axis = nest.axes[i];
@@ -66,7 +66,7 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
       if (why) return Illegal("a packed value varies along axis ", axis.name, ", which ", why);
     }
   }
-  for (const PackedValue& value : nest.packed) {
+  for (const analysis::PackedValue& value : nest.packed) {
     if (value.buffers < 2) continue;
     const LoopAxis& axis = nest.axes[nest.AxisNamed(value.at)];
     if (axis.kind != AxisKind::kReduce) continue;
@@ -76,7 +76,7 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
     // Otherwise a barrier, or with `ahead` the first step's copy, is in front of the reduce's loop.
     // This loop must then be directly in the loops over results.
     const size_t base = axis.base;
-    const auto is_in = [&](const PackedValue& other) {
+    const auto is_in = [&](const analysis::PackedValue& other) {
       return !other.at.empty() &&
              llvm::is_contained(PostOrder(other.node->src(0)), nest.base[base].reduce);
     };
@@ -93,7 +93,7 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
 // A value that is staged in the output needs its results' axes to be the innermost loops.
 absl::Status CheckOutputStaging(const LoopNest& nest) {
   if (!nest.in_output) return absl::OkStatus();
-  const LoopSet along = nest.held_by_output[*nest.in_output];
+  const analysis::LoopSet along = nest.held_by_output[*nest.in_output];
   const auto illegal = [&](const auto&... why) {
     return Illegal(nest.base[*nest.in_output].name, " is staged in the output: ", why...);
   };
@@ -105,7 +105,7 @@ absl::Status CheckOutputStaging(const LoopNest& nest) {
   bool inside = false;
   for (size_t i = 0; i < nest.axes.size(); ++i) {
     const LoopAxis& a = nest.axes[i];
-    const bool own = (along & LoopBit(a.base)) != 0;
+    const bool own = (along & analysis::LoopBit(a.base)) != 0;
     if (own && a.kind == AxisKind::kGlobal) return illegal("axis ", a.name, " must be a loop");
     if (a.kind != AxisKind::kLoop) continue;
     if (nest.IsReduceLoop(i)) return illegal("no loop may be around results");
@@ -194,14 +194,14 @@ absl::Status CheckInPlace(const LoopNest& nest) {
   };
   bool late = nest.in_output.has_value();
   for (size_t i = 0; i < nest.axes.size(); ++i) late |= is_late(i);
-  for (const PackedValue& value : nest.packed) late |= !value.at.empty();
+  for (const analysis::PackedValue& value : nest.packed) late |= !value.at.empty();
   if (!late || !nest.IsInPlace()) return absl::OkStatus();
   return Illegal("the kernel reads an argument that it writes");
 }
 
 }  // namespace
 
-absl::Status LoopNest::Check(const Target& target) const {
+absl::Status LoopNest::Check(const passes::Target& target) const {
   if (absl::Status s = CheckInPlace(*this); !s.ok()) return s;
   if (absl::Status s = CheckReduceLoops(*this); !s.ok()) return s;
   if (absl::Status s = CheckOverlap(*this); !s.ok()) return s;
@@ -212,4 +212,4 @@ absl::Status LoopNest::Check(const Target& target) const {
   return CheckOutputStaging(*this);
 }
 
-}  // namespace tg
+}  // namespace tg::loop_nest

@@ -5,7 +5,7 @@
 #include "ir/check.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::loop_nest {
 namespace {
 
 // The place of a kind in the order of a kernel's name; unrolled and upcast axes keep the order in
@@ -85,4 +85,4 @@ size_t LoopNest::Bind(size_t axis, AxisKind kind) {
   return at;
 }
 
-}  // namespace tg
+}  // namespace tg::loop_nest

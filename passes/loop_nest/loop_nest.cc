@@ -9,7 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/output_staging.h"
 
-namespace tg {
+namespace tg::loop_nest {
 
 bool LoopNest::FindInPlace() const {
   for (int64_t w : written) {
@@ -30,13 +30,13 @@ bool LoopNest::FindInPlace() const {
 AxisList LoopNest::AxesOf(const UOp* node) const {
   AxisList out;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const BaseAxis& own = base[axes[i].base];
+    const analysis::BaseAxis& own = base[axes[i].base];
     if (own.reduce == node || own.staged == node) out.push_back(i);
   }
   return out;
 }
 
-LoopSet LoopNest::VariesOf(const UOp* staged) const {
+analysis::LoopSet LoopNest::VariesOf(const UOp* staged) const {
   for (size_t n = 0; n < base.size(); ++n) {
     if (base[n].staged == staged) return varies[n];
   }
@@ -69,7 +69,7 @@ int LoopNest::FindAxis(std::string_view name) const {
 
 bool LoopNest::IsOutermost(size_t axis) const {
   for (size_t i = 0; i < base.size(); ++i) {
-    const bool part = (varies[axis] & LoopBit(i)) != 0;
+    const bool part = (varies[axis] & analysis::LoopBit(i)) != 0;
     if (part && !base[i].IsStored()) return false;
   }
   return true;
@@ -124,8 +124,8 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
                        ShapeMap& shapes) {
   LoopNest nest;
   const std::vector<const UOp*> order = kernel.body.Order();
-  nest.base = BaseAxes(module, kernel, shapes, order);
-  Dependence dependence = FindDependence(order, nest.base, shapes);
+  nest.base = analysis::BaseAxes(module, kernel, shapes, order);
+  analysis::Dependence dependence = analysis::FindDependence(order, nest.base, shapes);
   nest.varies = std::move(dependence.varies);
   nest.packed = std::move(dependence.packed);
   nest.read_once = dependence.read_once;
@@ -141,12 +141,12 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
   nest.axes.reserve(nest.base.size());
   nest.digits.reserve(nest.base.size());
   for (size_t i = 0; i < nest.base.size(); ++i) {
-    const BaseAxis& b = nest.base[i];
+    const analysis::BaseAxis& b = nest.base[i];
     LoopAxis& axis = nest.axes.emplace_back();
     axis.name = b.name;
     axis.size = b.size;
     axis.max_size = b.max_size;
-    axis.kind = KindOf(b);
+    axis.kind = analysis::KindOf(b);
     axis.base = i;
     nest.digits.push_back({{i, 1}});
     nest.padded.push_back(false);
@@ -158,4 +158,4 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
   return nest;
 }
 
-}  // namespace tg
+}  // namespace tg::loop_nest

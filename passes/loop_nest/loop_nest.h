@@ -23,7 +23,7 @@
 #include "passes/analysis/loop_sets.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::loop_nest {
 
 struct LoopAxis {
   std::string name;
@@ -65,7 +65,7 @@ using AxisList = llvm::SmallVector<size_t, 8>;
 struct Loops {
   std::vector<LoopAxis> axes;                       // in the order of the kernel's name
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
-  std::vector<PackedValue> packed;
+  std::vector<analysis::PackedValue> packed;
   std::vector<bool> padded;  // by base axis: whether its digits exceed its size
   // By base axis: 0, or the steps of the blocks into which it is cut. The last block then ends
   // where the axis ends, so that it repeats some steps of the block before.
@@ -78,15 +78,15 @@ struct Loops {
 
 struct LoopNest : Loops {
   // ---- What the body determines.
-  std::vector<BaseAxis> base;
-  std::vector<LoopSet> varies;  // by base axis: Dependence
+  std::vector<analysis::BaseAxis> base;
+  std::vector<analysis::LoopSet> varies;  // by base axis: Dependence
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
   // kernel stores, so that a part of the axis may be a loop around the results.
   std::vector<bool> accumulates;
   std::vector<bool> read_once;  // by base axis: whether it is of a reduce that is read at one index
-  std::vector<LoopSet> held_by_output;  // by base axis: FindOutputStaging
-  std::vector<int64_t> read;            // the arguments that the kernel reads
-  std::vector<int64_t> written;         // the arguments that the kernel writes
+  std::vector<analysis::LoopSet> held_by_output;  // by base axis: FindOutputStaging
+  std::vector<int64_t> read;                      // the arguments that the kernel reads
+  std::vector<int64_t> written;                   // the arguments that the kernel writes
   const KernelCalls* calls = nullptr;
   std::string kernel;  // the kernel's name
   size_t stores = 1;
@@ -100,7 +100,7 @@ struct LoopNest : Loops {
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
   // The stored base axes along which a staged value is recomputed; 0 if it has no axes in `base`.
-  LoopSet VariesOf(const UOp* staged) const;
+  analysis::LoopSet VariesOf(const UOp* staged) const;
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;  // work-items per group: the product of local and group axes
   // The product of upcast and vector axes: unrolled terms do not count.
@@ -114,7 +114,7 @@ struct LoopNest : Loops {
   // Whether `axis` lies inside the loop of the axis at `at`, within one work-item.
   bool IsInside(size_t axis, size_t at) const;
   // Whether the copy of a packed value has elements along this axis.
-  bool IsCopied(const PackedValue& value, size_t axis) const;
+  bool IsCopied(const analysis::PackedValue& value, size_t axis) const;
   // Bytes of packed values in a work-item's private memory, or in the group's local memory.
   int64_t PackedBytes(bool in_local_memory = false) const;
   // Bytes that may be left unused after each row of a copy in local memory, so that the elements of
@@ -145,11 +145,11 @@ struct LoopNest : Loops {
   // dimensions, groups and copies fit, no argument is read after it may be overwritten, and what is
   // kept in the output or shared by work-items is complete when it is read. The error has the
   // reason.
-  absl::Status Check(const Target& target) const;
+  absl::Status Check(const passes::Target& target) const;
 
  private:
   bool FindInPlace() const;
-  int64_t CopyBytes(const PackedValue& value) const;
+  int64_t CopyBytes(const analysis::PackedValue& value) const;
   mutable std::optional<bool> in_place_;
 };
 
@@ -161,6 +161,6 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
 // The nest as indented loops with their bindings, and what is copied at which loop.
 std::string PrintLoopNest(const LoopNest& nest);
 
-}  // namespace tg
+}  // namespace tg::loop_nest
 
 #endif  // TG_PASSES_LOOP_NEST_LOOP_NEST_H_

@@ -6,11 +6,11 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::loop_nest {
 
 int64_t LoopNest::StagedBytes() const {
   std::map<const UOp*, int64_t> bytes;
-  for (const BaseAxis& b : base) {
+  for (const analysis::BaseAxis& b : base) {
     if (!b.staged) continue;
     int64_t& own = bytes.try_emplace(b.staged, ByteSize(b.staged->dtype.scalar())).first->second;
     own = SaturatingMul(own, b.max_size);
@@ -45,7 +45,8 @@ int64_t LoopNest::LocalBytes() const {
     for (const LoopAxis& a : axes) {
       const bool lanes =
           a.kind == AxisKind::kUnroll || a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector;
-      if (lanes && (varies[i] & LoopBit(a.base)) != 0) bytes = SaturatingMul(bytes, a.max_size);
+      if (lanes && (varies[i] & analysis::LoopBit(a.base)) != 0)
+        bytes = SaturatingMul(bytes, a.max_size);
     }
     sum = SaturatingAdd(sum, bytes);
   }
@@ -63,14 +64,14 @@ bool LoopNest::IsInside(size_t axis, size_t at) const {
   }
 }
 
-bool LoopNest::IsCopied(const PackedValue& value, size_t axis) const {
-  if (value.at.empty() || (value.varies & LoopBit(axes[axis].base)) == 0) return false;
+bool LoopNest::IsCopied(const analysis::PackedValue& value, size_t axis) const {
+  if (value.at.empty() || (value.varies & analysis::LoopBit(axes[axis].base)) == 0) return false;
   const AxisKind kind = axes[axis].kind;
   if (kind == AxisKind::kLocal || kind == AxisKind::kGroup) return value.is_local;
   return IsInside(axis, AxisNamed(value.at));
 }
 
-int64_t LoopNest::CopyBytes(const PackedValue& value) const {
+int64_t LoopNest::CopyBytes(const analysis::PackedValue& value) const {
   if (value.at.empty()) return 0;
   int64_t row = ByteSize(value.node->dtype.scalar());
   // Each reduce that reads the value has a separate copy of it. If one of them is part of another
@@ -105,10 +106,10 @@ int64_t LoopNest::CopyBytes(const PackedValue& value) const {
 
 int64_t LoopNest::PackedBytes(bool in_local_memory) const {
   int64_t sum = 0;
-  for (const PackedValue& value : packed) {
+  for (const analysis::PackedValue& value : packed) {
     if (value.is_local == in_local_memory) sum = SaturatingAdd(sum, CopyBytes(value));
   }
   return sum;
 }
 
-}  // namespace tg
+}  // namespace tg::loop_nest

@@ -3,7 +3,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::loop_nest {
 namespace {
 
 // Collects the values that a stored result reads. `in_place`: values that each result reads at its
@@ -33,9 +33,9 @@ bool Contains(const UOp* u, const UOp* part) {
 
 }  // namespace
 
-std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) {
-  std::vector<LoopSet> held(s.base.size(), 0);
-  const auto is_staged = [](const BaseAxis& b) { return b.staged != nullptr; };
+std::vector<analysis::LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) {
+  std::vector<analysis::LoopSet> held(s.base.size(), 0);
+  const auto is_staged = [](const analysis::BaseAxis& b) { return b.staged != nullptr; };
   if (kernel.body.root->num_srcs != 1 || llvm::none_of(s.base, is_staged)) return held;
   const UOp* store = kernel.body.root->src(0);
   NodeSet in_place, moved;
@@ -48,11 +48,11 @@ std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) 
         staged->dtype.scalar() != store->src(0)->dtype.scalar()) {
       continue;
     }
-    LoopSet along = 0;
-    for (const BaseAxis& own : s.base) {
+    analysis::LoopSet along = 0;
+    for (const analysis::BaseAxis& own : s.base) {
       if (own.staged != staged) continue;
       for (size_t i = 0; i < s.base.size(); ++i) {
-        if (s.base[i].IsStored() && s.base[i].dim == own.dim) along |= LoopBit(i);
+        if (s.base[i].IsStored() && s.base[i].dim == own.dim) along |= analysis::LoopBit(i);
       }
     }
     // Whatever else reads it must have done so before the first result along these axes.
@@ -72,4 +72,4 @@ std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) 
   return held;
 }
 
-}  // namespace tg
+}  // namespace tg::loop_nest

@@ -6,14 +6,14 @@
 
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::loop_nest {
 
 // By base axis. For an axis of a staged value that the output may hold until the results replace
 // it: the stored axes along which the value has elements. For other axes: 0. Such a value has the
 // type of the results, each result reads the element at its own index, and all other readers are
 // reduces that are invariant along these axes. `nest` must have `base` and `varies`.
-std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& nest);
+std::vector<analysis::LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& nest);
 
-}  // namespace tg
+}  // namespace tg::loop_nest
 
 #endif  // TG_PASSES_LOOP_NEST_OUTPUT_STAGING_H_

@@ -1,7 +1,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::loop_nest {
 namespace {
 
 std::string Steps(const LoopAxis& axis) {
@@ -36,7 +36,7 @@ std::string PrintLoopNest(const LoopNest& nest) {
     absl::StrAppend(&out, "\n");
     indent += "  ";
     for (size_t n = 0; n < nest.packed.size(); ++n) {
-      const PackedValue& value = nest.packed[n];
+      const analysis::PackedValue& value = nest.packed[n];
       if (value.at != axis.name) continue;
       absl::StrAppend(&out, indent, "copy p", n, " of ");
       bool first = true;
@@ -55,4 +55,4 @@ std::string PrintLoopNest(const LoopNest& nest) {
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::loop_nest

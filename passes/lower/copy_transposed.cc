@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::lower {
 
 const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, const UOp* x) {
   constexpr int64_t kMinSide = 4;  // of a square that is written as shuffles
@@ -21,13 +21,14 @@ const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, 
   }
   const std::vector<const UOp*> unrolls = free.UnrollsOf(read);
   if (unrolls.size() < 2 || free.UnrollsOf(address) != unrolls) return nullptr;
-  std::optional<AffineExpr> to = ParseAffine(address->src(1)), from = ParseAffine(read->src(1));
+  std::optional<simplify::AffineExpr> to = simplify::ParseAffine(address->src(1)),
+                                      from = simplify::ParseAffine(read->src(1));
   if (!to || !from) return nullptr;
   struct Lanes {
     int64_t to, from, size;
   };
   std::vector<Lanes> rows, columns;
-  const auto take = [&](AffineExpr& form, const UOp* unroll) {
+  const auto take = [&](simplify::AffineExpr& form, const UOp* unroll) {
     const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == unroll; });
     const int64_t coef = term == form.terms.end() ? 0 : term->coef;
     if (coef != 0) form.terms.erase(term);
@@ -37,8 +38,8 @@ const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, 
     const int64_t there = take(*to, u), here = take(*from, u);
     rows.push_back({there, here, u->word(1)});
   }
-  for (const AffineExpr* form : {&*to, &*from}) {
-    for (const AffineExpr::Term& term : form->terms) {
+  for (const simplify::AffineExpr* form : {&*to, &*from}) {
+    for (const simplify::AffineExpr::Term& term : form->terms) {
       if (!free.UnrollsOf(term.node).empty()) return nullptr;
     }
   }
@@ -62,9 +63,9 @@ const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, 
   }
   const int64_t attr[] = {num_rows, num_columns, columns[0].to, rows[0].from};
   if (attr[2] < num_rows || attr[2] > INT32_MAX || std::abs(attr[3]) > INT32_MAX) return nullptr;
-  const auto first = [&](const UOp* pointer, const AffineExpr& form) {
+  const auto first = [&](const UOp* pointer, const simplify::AffineExpr& form) {
     const UOp* sum = b.Index(form.constant);
-    for (const AffineExpr::Term& t : form.terms) {
+    for (const simplify::AffineExpr::Term& t : form.terms) {
       sum = b.Add(sum, b.Mul(t.node, b.Index(t.coef)));
     }
     return b.IndexPtr(pointer, sum);
@@ -74,4 +75,4 @@ const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, 
                           b.context().MakeAttr(Op::kCopyTransposed, attr));
 }
 
-}  // namespace tg
+}  // namespace tg::lower

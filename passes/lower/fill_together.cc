@@ -11,14 +11,15 @@
 #include "passes/lower/stage_placement.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::lower {
 namespace {
 
 // The address that the first load in `x` reads, as an affine expression. Returns nullopt if there
 // is no load or its address is not affine.
-std::optional<AffineExpr> LoadedElement(const UOp* x) {
+std::optional<simplify::AffineExpr> LoadedElement(const UOp* x) {
   for (const UOp* u : PostOrder(x)) {
-    if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex) return ParseAffine(u->src(0)->src(1));
+    if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex)
+      return simplify::ParseAffine(u->src(0)->src(1));
   }
   return std::nullopt;
 }
@@ -36,7 +37,7 @@ const UOp* StagePlacement::Gated(const UOp* x, const UOp* gate) {
                        MemoryOf(srcs[0])->op == Op::kDefineGlobal;
     if (loads) {
       const UOp* address = srcs[0];
-      const UOp* all = Both(b_, address->num_srcs > 2 ? address->src(2) : nullptr, gate);
+      const UOp* all = analysis::Both(b_, address->num_srcs > 2 ? address->src(2) : nullptr, gate);
       const UOp* const parts[] = {address->src(0), address->src(1), all};
       srcs[0] = b_.context().Make(Op::kIndex, address->dtype, parts);
     }
@@ -48,7 +49,7 @@ const UOp* StagePlacement::Gated(const UOp* x, const UOp* gate) {
 
 StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   const std::vector<const UOp*> axes = std::move(stage.ranges);  // in the order of the copy
-  const std::optional<AffineExpr> address = LoadedElement(stage.x);
+  const std::optional<simplify::AffineExpr> address = LoadedElement(stage.x);
   const auto stride = [&](const UOp* axis) {
     if (!address) return int64_t{0};
     const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == axis; });
@@ -66,7 +67,7 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   // rows are read at a time; padding spreads them over banks.
   const bool by_columns = row > 1 && stride(axes.back()) != 1;
   if (stage.row > 0 && (by_columns || stage.in_matrices)) {
-    stage.padding = LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
+    stage.padding = loop_nest::LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
     stage.size = size + size / stage.row * stage.padding;
   }
   int64_t items = 1;
@@ -98,7 +99,8 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   }
   Shape shape;
   for (const UOp* axis : order) shape.push_back(SizeOf(axis));
-  const std::vector<const UOp*> index = Unflatten(b_, shape, simplify_(number), simplify_);
+  const std::vector<const UOp*> index =
+      analysis::Unflatten(b_, shape, simplify_(number), simplify_);
   NodeMap<const UOp*> changed;
   for (size_t k = 0; k < order.size(); ++k) changed[order[k]] = index[k];
   const UOp* x = stage.x;
@@ -159,4 +161,4 @@ StagedMemory StagePlacement::FillAhead(const StageToPlace& stage, const UOp* fir
   return {b_.After(mem, tokens), in_buffer(step), 1, stage.row, stage.padding};
 }
 
-}  // namespace tg
+}  // namespace tg::lower

@@ -12,7 +12,7 @@
 #include "passes/lower/place_staged.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::lower {
 namespace {
 
 // The pass manager adds the pass's name. Errors about directives name the kernel already.
@@ -23,8 +23,8 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
 }
 
 // Runs the rewrites after LowerIndices, up to `until`.
-absl::Status LowerRest(Kernel& kernel, const Target& target, LowerUntil until,
-                       Simplifier& simplifier) {
+absl::Status LowerRest(Kernel& kernel, const passes::Target& target, LowerUntil until,
+                       simplify::Simplifier& simplifier) {
   if (until == LowerUntil::kIndices) return absl::OkStatus();
   LowerReduces(kernel.body);
   if (until == LowerUntil::kReduces) return absl::OkStatus();
@@ -34,22 +34,22 @@ absl::Status LowerRest(Kernel& kernel, const Target& target, LowerUntil until,
 }  // namespace
 
 absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                         const Target& target, LowerUntil until) {
+                         const passes::Target& target, LowerUntil until) {
   Body& body = kernel.body;
   if (kernel.stage == Stage::kLowered) {
-    Simplifier simplifier(*body.context, &module);
+    simplify::Simplifier simplifier(*body.context, &module);
     const absl::Status status = LowerRest(kernel, target, until, simplifier);
     Compact(body);
     return status.ok() ? status : InKernel(kernel, status);
   }
   if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-  Simplifier simplifier(*body.context, &module);
-  absl::Status status = LowerIndices(module, calls, kernel, target, simplifier);
+  simplify::Simplifier simplifier(*body.context, &module);
+  absl::Status status = indices::LowerIndices(module, calls, kernel, target, simplifier);
   if (status.ok()) status = LowerRest(kernel, target, until, simplifier);
   // Simplifies the body as a whole. The simplifier remembers the expressions that the rewrites have
   // simplified one by one.
   const bool is_whole = until == LowerUntil::kEnd;
-  if (status.ok() && is_whole) status = RewriteBody(body, simplifier.rewriter());
+  if (status.ok() && is_whole) status = rewrite::RewriteBody(body, simplifier.rewriter());
   if (!status.ok()) return InKernel(kernel, status);
   kernel.stage = Stage::kLowered;
   Compact(body);
@@ -63,7 +63,7 @@ constexpr std::pair<std::string_view, LowerUntil> kUntil[] = {{"indices", LowerU
                                                               {"reduces", LowerUntil::kReduces},
                                                               {"end", LowerUntil::kEnd}};
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   const KernelCalls calls(module);
   const std::string_view name = context.String("until");
   const auto* until = llvm::find_if(kUntil, [&](const auto& u) { return u.first == name; });
@@ -71,21 +71,22 @@ absl::Status Run(Module& module, PassContext& context) {
     return absl::InvalidArgumentError(
         absl::StrCat("until is indices, reduces or end, not '", std::string(name), "'"));
   }
-  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
-    if (kernel.stage <= Stage::kLowered) ++statistics["lower.kernels"];
-    return LowerKernel(module, calls, kernel, context.target, until->second);
-  });
+  return passes::ForEachKernel(
+      module, context, [&](Kernel& kernel, passes::Statistics& statistics) {
+        if (kernel.stage <= Stage::kLowered) ++statistics["lower.kernels"];
+        return LowerKernel(module, calls, kernel, context.target, until->second);
+      });
 }
 
-constexpr PassOption kOptions[] = {
-    {"until", PassOption::Kind::kString, "end",
+constexpr passes::PassOption kOptions[] = {
+    {"until", passes::PassOption::Kind::kString, "end",
      "the last rewrite that runs: indices, reduces or end"},
 };
 
 }  // namespace
 
-constinit const Pass kLowerPass = {
+constinit const passes::Pass kLowerPass = {
     "lower", "gives every axis its loop, work-item id or lanes, and every access its address",
     kOptions, Run};
 
-}  // namespace tg
+}  // namespace tg::lower

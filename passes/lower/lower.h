@@ -11,9 +11,9 @@
 #include "ir/walk.h"
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::lower {
 
-extern const Pass kLowerPass;
+extern const passes::Pass kLowerPass;
 
 // The last rewrite that runs.
 enum class LowerUntil { kIndices, kReduces, kEnd };
@@ -23,8 +23,8 @@ enum class LowerUntil { kIndices, kReduces, kEnd };
 // LowerReduces and PlaceStaged lower them. A kernel at another stage is left unchanged. Errors name
 // the kernel.
 absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                         const Target& target, LowerUntil until = LowerUntil::kEnd);
+                         const passes::Target& target, LowerUntil until = LowerUntil::kEnd);
 
-}  // namespace tg
+}  // namespace tg::lower
 
 #endif  // TG_PASSES_LOWER_LOWER_H_

@@ -12,7 +12,7 @@
 #include "passes/analysis/indexing.h"
 #include "passes/indices/local_ids.h"
 
-namespace tg {
+namespace tg::lower {
 namespace {
 
 bool IsZero(const UOp* x) {
@@ -52,7 +52,7 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
   const UOp* acc = b_.Scratch(DType::Pointer(t.scalar(), count * t.lanes(), AddrSpace::kReg));
   if (t.lanes() != 1) i = b_.Mul(i, b_.Index(t.lanes()));
   const UOp* init = b_.Store(b_.IndexPtr(b_.After(acc, outer), i),
-                             b_.ConstBits(t, ReduceIdentity(op, t.scalar())));
+                             b_.ConstBits(t, interpret::ReduceIdentity(op, t.scalar())));
   std::vector<const UOp*> tokens = {init};
   tokens.insert(tokens.end(), ranges.begin(), ranges.end());
   const UOp* at = b_.IndexPtr(b_.After(acc, tokens), i);
@@ -132,7 +132,7 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
         return place(at);
       });
       at[k] = b_.Index(0);
-      first = Both(b_, first, b_.Lt(specials[k], b_.Index(1)));
+      first = analysis::Both(b_, first, b_.Lt(specials[k], b_.Index(1)));
     }
     return b_.Load(b_.IndexPtr(b_.After(mem, UOpSpan(&token, 1)), place(at)), nullptr, t.lanes());
   }
@@ -150,7 +150,7 @@ const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp
     // A power of two of parts is left after each step.
     const int64_t half = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(left))) / 2;
     const UOp* before = b_.After(mem, UOpSpan(&token, 1));
-    const UOp* mine = Both(b_, who, b_.Lt(special, b_.Index(left - half)));
+    const UOp* mine = analysis::Both(b_, who, b_.Lt(special, b_.Index(left - half)));
     const UOp* own = b_.IndexPtr(before, place(special), mine);
     const UOp* other = b_.IndexPtr(before, place(b_.Add(special, b_.Index(half))), mine);
     const UOp* sum =
@@ -166,7 +166,7 @@ const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp
 void LowerReduces(Body& body) {
   const std::vector<const UOp*> order = PostOrder(body.root);
   Builder b(*body.context);
-  ReduceLowering reduces(b, LocalIds(order));
+  ReduceLowering reduces(b, indices::LocalIds(order));
   NodeMap<const UOp*> map;
   llvm::SmallVector<const UOp*, 8> srcs;
   for (const UOp* u : order) {
@@ -187,4 +187,4 @@ void LowerReduces(Body& body) {
   body.root = map.Get(body.root);
 }
 
-}  // namespace tg
+}  // namespace tg::lower

@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::lower {
 
 // Lowers every `reduce` with ranges and every `group_reduce` of a body without movement ops.
 //
@@ -21,6 +21,6 @@ namespace tg {
 // step. Other numbers of parts are few: after one barrier every work-item reads all of them.
 void LowerReduces(Body& body);
 
-}  // namespace tg
+}  // namespace tg::lower
 
 #endif  // TG_PASSES_LOWER_LOWER_REDUCES_H_

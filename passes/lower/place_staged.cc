@@ -11,7 +11,7 @@
 #include "passes/indices/rebuild.h"
 #include "passes/lower/stage_placement.h"
 
-namespace tg {
+namespace tg::lower {
 namespace {
 
 using Filled = StagePlacement::Filled;
@@ -115,7 +115,7 @@ const UOp* AddStepStores(Body& body, const UOp* sink, const std::vector<StepStor
         stores, [&](const StepStore& s) { return llvm::is_contained(ranges, s.range); });
     if (steps) changed[u] = EndOfSteps(b, u, stores);
   }
-  return Rebuilt(body, sink, changed);
+  return indices::Rebuilt(body, sink, changed);
 }
 
 // Partial results in the output, which the loops around all stores read and write, are tied to
@@ -139,7 +139,7 @@ const UOp* DelayPartialResults(Body& body, const UOp* sink, const std::vector<Fi
     tokens.insert(tokens.end(), barriers.begin(), barriers.end());
     changed[u] = b.After(u->src(0), tokens);
   }
-  return Rebuilt(body, sink, changed);
+  return indices::Rebuilt(body, sink, changed);
 }
 
 // Merges the barriers of copies that are filled in the same loops into one.
@@ -163,7 +163,7 @@ const UOp* JoinFills(Body& body, const UOp* sink, std::vector<Filled> filled) {
     NodeMap<const UOp*> changed;
     const UOp* both = body.context->Make(Op::kBarrier, kVoid, tokens);
     for (const UOp* barrier : joined) changed[barrier] = both;
-    sink = Rebuilt(body, sink, changed);
+    sink = indices::Rebuilt(body, sink, changed);
     for (Filled& fill : filled) {
       if (const UOp* to = changed.Get(fill.barrier)) fill.barrier = to;
     }
@@ -171,7 +171,7 @@ const UOp* JoinFills(Body& body, const UOp* sink, std::vector<Filled> filled) {
   return sink;
 }
 
-absl::Status CheckLocalMemory(const UOp* sink, const Target& target) {
+absl::Status CheckLocalMemory(const UOp* sink, const passes::Target& target) {
   const int64_t bytes = ScratchBytes(PostOrder(sink), AddrSpace::kLocal);
   if (bytes <= target.local_memory) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -181,12 +181,12 @@ absl::Status CheckLocalMemory(const UOp* sink, const Target& target) {
 
 }  // namespace
 
-absl::Status PlaceStaged(Body& body, const Target& target, SimplifyFn simplify) {
+absl::Status PlaceStaged(Body& body, const passes::Target& target, analysis::SimplifyFn simplify) {
   const std::vector<const UOp*> order = PostOrder(body.root);
   if (llvm::none_of(order, [](const UOp* u) { return u->op == Op::kStage; })) {
     return absl::OkStatus();
   }
-  StagePlacement::Surroundings around = {LocalIds(order), LoopsAroundStores(body.root)};
+  StagePlacement::Surroundings around = {indices::LocalIds(order), LoopsAroundStores(body.root)};
   for (const UOp* u : order) {
     if (u->op == Op::kUnroll) around.fresh_unroll = std::max(around.fresh_unroll, u->word() + 1);
   }
@@ -200,4 +200,4 @@ absl::Status PlaceStaged(Body& body, const Target& target, SimplifyFn simplify) 
   return CheckLocalMemory(sink, target);
 }
 
-}  // namespace tg
+}  // namespace tg::lower

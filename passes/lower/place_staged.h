@@ -8,7 +8,7 @@
 #include "passes/analysis/indexing.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::lower {
 
 // Replaces every `stage` of a body without movement ops and without `reduce` over ranges.
 //
@@ -25,8 +25,8 @@ namespace tg {
 // addresses in the source memory, so that neighbouring work-items read neighbouring vectors.
 //
 // Fails if the kernel's local memory exceeds the target's.
-absl::Status PlaceStaged(Body& body, const Target& target, SimplifyFn simplify);
+absl::Status PlaceStaged(Body& body, const passes::Target& target, analysis::SimplifyFn simplify);
 
-}  // namespace tg
+}  // namespace tg::lower
 
 #endif  // TG_PASSES_LOWER_PLACE_STAGED_H_

@@ -10,14 +10,14 @@
 #include "passes/lower/copy_transposed.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::lower {
 namespace {
 
 void Subtract(std::vector<const UOp*>& from, const std::vector<const UOp*>& what) {
   std::erase_if(from, [&](const UOp* u) { return llvm::is_contained(what, u); });
 }
 
-int64_t Coefficient(const AffineExpr& form, const UOp* leaf) {
+int64_t Coefficient(const simplify::AffineExpr& form, const UOp* leaf) {
   const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == leaf; });
   return term == form.terms.end() ? 0 : term->coef;
 }
@@ -25,7 +25,7 @@ int64_t Coefficient(const AffineExpr& form, const UOp* leaf) {
 }  // namespace
 
 const UOp* StagePlacement::Replaced(const UOp* x, NodeMap<const UOp*>& changed) {
-  const UOp* to = Rebuilt(body_, x, changed);
+  const UOp* to = indices::Rebuilt(body_, x, changed);
   return to == x ? x : simplify_(to);
 }
 
@@ -49,8 +49,8 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   // Where the copy has padding, a select may replace the loaded value by 0.
   const UOp* x = stage.x->op == Op::kWhere ? stage.x->src(1) : stage.x;
   if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return;
-  const std::optional<AffineExpr> address = ParseAffine(x->src(0)->src(1)),
-                                  number = ParseAffine(stage.element);
+  const std::optional<simplify::AffineExpr> address = simplify::ParseAffine(x->src(0)->src(1)),
+                                            number = simplify::ParseAffine(stage.element);
   if (!address || !number) return;
   const auto stride = [&](const UOp* leaf) { return Coefficient(*address, leaf); };
   // The loops read the source in the order of its addresses, so that each page and each cache line
@@ -63,11 +63,11 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   if (llvm::any_of(stage.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return;
   // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
   // loop. It is then split into blocks, so that square blocks are transposed.
-  std::vector<AffineExpr::Term> axes(number->terms.begin(), number->terms.end());
+  std::vector<simplify::AffineExpr::Term> axes(number->terms.begin(), number->terms.end());
   llvm::stable_sort(axes, [](const auto& a, const auto& b) { return a.coef < b.coef; });
   llvm::SmallVector<const UOp*, 4> row;  // the innermost first
   int64_t size = 1;
-  for (const AffineExpr::Term& axis : axes) {
+  for (const simplify::AffineExpr::Term& axis : axes) {
     if (axis.node->op == Op::kUnroll && row.empty()) continue;
     const bool counted = llvm::is_contained(stage.ranges, axis.node) && IsConst(axis.node->src(0));
     if (!counted || stride(axis.node) != size) break;
@@ -163,4 +163,4 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
   return memory;
 }
 
-}  // namespace tg
+}  // namespace tg::lower

@@ -13,7 +13,7 @@
 #include "passes/analysis/indexing.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::lower {
 
 // The memory of a stage.
 struct StagedMemory {
@@ -44,7 +44,8 @@ class StagePlacement {
     std::vector<const UOp*> loops;   // the ranges around all stores
     int64_t fresh_unroll = 0;        // greater than the number of any unrolled axis
   };
-  StagePlacement(Body& body, const Target& target, SimplifyFn simplify, Surroundings around)
+  StagePlacement(Body& body, const passes::Target& target, analysis::SimplifyFn simplify,
+                 Surroundings around)
       : body_(body),
         b_(*body.context),
         target_(target),
@@ -89,8 +90,8 @@ class StagePlacement {
 
   Body& body_;
   Builder b_;
-  const Target& target_;
-  SimplifyFn simplify_;
+  const passes::Target& target_;
+  analysis::SimplifyFn simplify_;
   const std::vector<const UOp*> locals_, loops_;
   int64_t fresh_unroll_;
   FreeLeaves free_;
@@ -98,6 +99,6 @@ class StagePlacement {
   std::vector<StepStore> step_stores_;
 };
 
-}  // namespace tg
+}  // namespace tg::lower
 
 #endif  // TG_PASSES_LOWER_STAGE_PLACEMENT_H_

@@ -5,7 +5,7 @@
 #include "ir/float_format.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 const UOp* UniformConst(Context& ctx, DType t, int64_t bits) {
   if (t.lanes() == 1) return ctx.Make(Op::kConst, t, {}, Attr{static_cast<uint64_t>(bits)});
@@ -29,4 +29,4 @@ bool IsRepresentable(Op op, Scalar s, std::span<const int64_t> args, int64_t res
 }
 
 }  // namespace pattern
-}  // namespace tg
+}  // namespace tg::rewrite

@@ -7,7 +7,7 @@
 #include "ir/interpret/scalar.h"
 #include "passes/rewrite/match.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 // The constant of type `t` that has `bits` in every lane.
 const UOp* UniformConst(Context& ctx, DType t, int64_t bits);
@@ -46,12 +46,12 @@ std::optional<int64_t> Fold(const Alu<kOp, A...>& t, const Env& e) {
     const auto a = Fold<kIn>(t.a, e);
     if (!a) return a;
     const int64_t args[1] = {*a};
-    return EvalAlu(kOp, s, args);
+    return interpret::EvalAlu(kOp, s, args);
   } else if constexpr (sizeof...(A) == 2) {
     const auto a = Fold<kIn>(t.a, e), b = Fold<kIn>(t.b, e);
     if (!a || !b) return std::nullopt;
     const int64_t args[2] = {*a, *b};
-    const auto result = EvalAlu(kOp, s, args);
+    const auto result = interpret::EvalAlu(kOp, s, args);
     if (result && IsFloat(s) && !IsRepresentable(kOp, s, args, *result)) return std::nullopt;
     return result;
   } else {
@@ -96,6 +96,6 @@ requires(!kIsConstant<Alu<kOp, A...>>) const UOp* Build(const Alu<kOp, A...>& t,
 }
 
 }  // namespace pattern
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_BUILD_H_

@@ -7,7 +7,7 @@
 #include "ir/shape.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::rewrite {
 namespace {
 
 constexpr ptrdiff_t kRecent = 24;
@@ -205,12 +205,12 @@ absl::Status RewriteBody(Body& body, Rewriter& rewriter) {
 absl::StatusOr<RewriteResult> Rewrite(Body& body, const RuleSet& rules,
                                       const RewriteOptions& options) {
   if (!body.linear.empty()) return absl::InvalidArgumentError("a linear body is not rewritten");
-  Bounds bounds(*body.context, options.module);
-  StructuralOrder order(*body.context);
+  analysis::Bounds bounds(*body.context, options.module);
+  analysis::StructuralOrder order(*body.context);
   Rewriter rewriter(rules, {*body.context, bounds, order, options.flags});
   rewriter.set_max_applications(options.max_applications);
   if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
   return RewriteResult{rewriter.num_applications(), rewriter.hits(), rewriter.HitReport()};
 }
 
-}  // namespace tg
+}  // namespace tg::rewrite

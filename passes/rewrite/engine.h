@@ -17,7 +17,7 @@
 #include "ir/walk.h"
 #include "passes/rewrite/rule_table.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 // Receives the hits of every rewriter that applied a rule, when the rewriter is destroyed, for
 // tools that measure which rules a run applies. May be called from any thread.
@@ -114,6 +114,6 @@ absl::StatusOr<RewriteResult> Rewrite(Body& body, const RuleSet& rules,
 // Sets body.root to its final form under `rewriter`.
 absl::Status RewriteBody(Body& body, Rewriter& rewriter);
 
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_ENGINE_H_

@@ -4,7 +4,7 @@
 
 #include "ir/builder.h"
 
-namespace tg {
+namespace tg::rewrite {
 namespace {
 
 using namespace pattern;  // NOLINT
@@ -20,8 +20,8 @@ const RuleSet& Sums() {
 struct Fixture {
   Context ctx;
   Builder b{ctx};
-  Bounds bounds{ctx};
-  StructuralOrder order{ctx};
+  analysis::Bounds bounds{ctx};
+  analysis::StructuralOrder order{ctx};
   RuleContext rc{ctx, bounds, order};
 };
 
@@ -176,4 +176,4 @@ TEST(RuleSet, NumbersRulesThroughItsLists) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::rewrite

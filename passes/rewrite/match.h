@@ -16,7 +16,7 @@
 #include "passes/rewrite/pattern.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 constexpr std::array<Domain, kNumScalars> kDomainOfScalar = [] {
   std::array<Domain, kNumScalars> d{};
@@ -200,23 +200,25 @@ enum class Tri : uint8_t { kFalse, kTrue, kUnknown };
 constexpr Tri Known(bool b) { return b ? Tri::kTrue : Tri::kFalse; }
 
 // The interval of a pattern's value, computed without wrapping.
-inline Interval RangeOf(const Var& v, const Env& e, RuleContext& rc) {
+inline analysis::Interval RangeOf(const Var& v, const Env& e, RuleContext& rc) {
   return rc.bounds.Of(e.var[v.i]);
 }
-inline Interval RangeOf(const Cst& c, const Env& e, RuleContext&) {
+inline analysis::Interval RangeOf(const Cst& c, const Env& e, RuleContext&) {
   const Scalar s = e.type.scalar();
-  return IsFloat(s) ? Interval{} : ConstInterval(s, e.cst[c.i]);
+  return IsFloat(s) ? analysis::Interval{} : analysis::ConstInterval(s, e.cst[c.i]);
 }
-inline Interval RangeOf(const Lit& l, const Env&, RuleContext&) { return Interval::Point(l.v); }
+inline analysis::Interval RangeOf(const Lit& l, const Env&, RuleContext&) {
+  return analysis::Interval::Point(l.v);
+}
 template <Op kOp, typename A>
-Interval RangeOf(const Alu<kOp, A>& t, const Env& e, RuleContext& rc) {
-  const Interval args[1] = {RangeOf(t.a, e, rc)};
-  return AluInterval(kOp, Scalar::kIndex, args);
+analysis::Interval RangeOf(const Alu<kOp, A>& t, const Env& e, RuleContext& rc) {
+  const analysis::Interval args[1] = {RangeOf(t.a, e, rc)};
+  return analysis::AluInterval(kOp, Scalar::kIndex, args);
 }
 template <Op kOp, typename A, typename B_>
-Interval RangeOf(const Alu<kOp, A, B_>& t, const Env& e, RuleContext& rc) {
-  const Interval args[2] = {RangeOf(t.a, e, rc), RangeOf(t.b, e, rc)};
-  return AluInterval(kOp, Scalar::kIndex, args);
+analysis::Interval RangeOf(const Alu<kOp, A, B_>& t, const Env& e, RuleContext& rc) {
+  const analysis::Interval args[2] = {RangeOf(t.a, e, rc), RangeOf(t.b, e, rc)};
+  return analysis::AluInterval(kOp, Scalar::kIndex, args);
 }
 
 // Whether bounds prove that no intermediate value of the pattern overflows the type of the domain's
@@ -224,8 +226,8 @@ Interval RangeOf(const Alu<kOp, A, B_>& t, const Env& e, RuleContext& rc) {
 template <typename T>
 bool Fits(const T& t, const Env& e, RuleContext& rc) {
   if constexpr (requires { T::kOp; }) {
-    const Interval full = FullInterval(e.type.scalar());
-    const Interval v = RangeOf(t, e, rc);
+    const analysis::Interval full = analysis::FullInterval(e.type.scalar());
+    const analysis::Interval v = RangeOf(t, e, rc);
     if (v.lo < full.lo || v.hi > full.hi) return false;
     if (e.type.scalar() == Scalar::kI64 && !(v.HasLo() && v.HasHi())) return false;
     if (e.type.scalar() == Scalar::kU64 && !v.HasHi()) return false;
@@ -282,7 +284,7 @@ inline Tri Holds(const NotConstantNode& t, const Env& e, RuleContext&) {
 }
 template <typename A, typename B_>
 Tri Holds(const Alu<Op::kCmpLt, A, B_>& t, const Env& e, RuleContext& rc) {
-  const Interval a = RangeOf(t.a, e, rc), b = RangeOf(t.b, e, rc);
+  const analysis::Interval a = RangeOf(t.a, e, rc), b = RangeOf(t.b, e, rc);
   if (a.HasHi() && b.HasLo() && a.hi < b.lo) return Tri::kTrue;
   if (a.HasLo() && b.HasHi() && a.lo >= b.hi) return Tri::kFalse;
   return Tri::kUnknown;
@@ -293,7 +295,7 @@ Tri Holds(const Alu<Op::kCmpNe, A, B_>& t, const Env& e, RuleContext& rc) {
     const Tri v = Holds(t.a, e, rc);
     return v == Tri::kUnknown ? v : Known(v == Tri::kFalse);
   } else {
-    const Interval a = RangeOf(t.a, e, rc), b = RangeOf(t.b, e, rc);
+    const analysis::Interval a = RangeOf(t.a, e, rc), b = RangeOf(t.b, e, rc);
     if ((a.HasHi() && b.HasLo() && a.hi < b.lo) || (b.HasHi() && a.HasLo() && b.hi < a.lo)) {
       return Tri::kTrue;
     }
@@ -316,6 +318,6 @@ Tri Holds(const OrElse<A, B_>& t, const Env& e, RuleContext& rc) {
 }
 
 }  // namespace pattern
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_MATCH_H_

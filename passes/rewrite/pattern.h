@@ -33,7 +33,7 @@
 #include "ir/module_flags.h"
 #include "ir/op.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 // The set of types that a rule holds for.
 using Domain = uint8_t;
@@ -291,6 +291,6 @@ consteval auto rules(R... r) {
 }
 
 }  // namespace pattern
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_PATTERN_H_

@@ -9,32 +9,33 @@
 namespace tg::prove {
 namespace {
 
-using pattern::B;
-using pattern::S;
-using pattern::U;
-using pattern::Z;
+using rewrite::pattern::B;
+using rewrite::pattern::S;
+using rewrite::pattern::U;
+using rewrite::pattern::Z;
 
-void Count(const PatternTree& t, NameCounts& counts) {
-  using Kind = PatternTree::Kind;
+void Count(const rewrite::PatternTree& t, NameCounts& counts) {
+  using Kind = rewrite::PatternTree::Kind;
   const auto n = static_cast<size_t>(t.value) + 1;
   if (t.kind == Kind::kVar) counts.vars = std::max(counts.vars, n);
   if (t.kind == Kind::kGate) counts.gates = std::max(counts.gates, n);
   if (t.kind == Kind::kConstant) counts.constants = std::max(counts.constants, n);
-  for (const PatternTree& kid : t.kids) Count(kid, counts);
+  for (const rewrite::PatternTree& kid : t.kids) Count(kid, counts);
 }
 
 // Marks the vars that are the right operand of a division or multiplication. Fixing these makes the
 // rule linear for Z3.
-void CollectFactors(const PatternTree& t, std::vector<bool>& is_factor) {
+void CollectFactors(const rewrite::PatternTree& t, std::vector<bool>& is_factor) {
   const bool division = t.op == Op::kFloorDiv || t.op == Op::kFloorMod || t.op == Op::kCDiv ||
                         t.op == Op::kCMod || t.op == Op::kMul;
-  if (t.kind == PatternTree::Kind::kAlu && division && t.kids[1].kind == PatternTree::Kind::kVar) {
+  if (t.kind == rewrite::PatternTree::Kind::kAlu && division &&
+      t.kids[1].kind == rewrite::PatternTree::Kind::kVar) {
     is_factor[static_cast<size_t>(t.kids[1].value)] = true;
   }
-  for (const PatternTree& kid : t.kids) CollectFactors(kid, is_factor);
+  for (const rewrite::PatternTree& kid : t.kids) CollectFactors(kid, is_factor);
 }
 
-Proof ProveBits(const RuleInfo& rule, Domain domain, const Options& options) {
+Proof ProveBits(const rewrite::RuleInfo& rule, rewrite::Domain domain, const Options& options) {
   Proof proof;
   const NameCounts counts = CountNames(rule);
   const int small_bits = counts.vars + counts.constants <= 4 ? 6 : 4;
@@ -70,7 +71,7 @@ std::vector<int64_t> ValuesFor(size_t n) {
 // Proves the rule for each combination of values of the constants and of the vars that
 // CollectFactors marks, unless the guard excludes it. Fails if one combination is not proven, or if
 // the guard excludes all.
-Proof ProveEach(const RuleInfo& rule, const Options& options) {
+Proof ProveEach(const rewrite::RuleInfo& rule, const Options& options) {
   const NameCounts counts = CountNames(rule);
   std::vector<bool> is_factor(counts.vars, false);
   CollectFactors(rule.lhs, is_factor);
@@ -125,7 +126,7 @@ Proof ProveEach(const RuleInfo& rule, const Options& options) {
   return proof;
 }
 
-Proof ProveIntegers(const RuleInfo& rule, const Options& options) {
+Proof ProveIntegers(const rewrite::RuleInfo& rule, const Options& options) {
   Proof proof;
   const NameCounts counts = CountNames(rule);
   const size_t names = counts.vars + counts.constants;
@@ -142,7 +143,7 @@ Proof ProveIntegers(const RuleInfo& rule, const Options& options) {
 
 }  // namespace
 
-NameCounts CountNames(const RuleInfo& rule) {
+NameCounts CountNames(const rewrite::RuleInfo& rule) {
   NameCounts counts;
   Count(rule.lhs, counts);
   Count(rule.rhs, counts);
@@ -150,7 +151,7 @@ NameCounts CountNames(const RuleInfo& rule) {
   return counts;
 }
 
-Proof ProveRule(const RuleInfo& rule, Domain domain, const Options& options) {
+Proof ProveRule(const rewrite::RuleInfo& rule, rewrite::Domain domain, const Options& options) {
   if (domain == Z) return ProveIntegers(rule, options);
   if (domain == S || domain == U) return ProveBits(rule, domain, options);
   Proof proof;

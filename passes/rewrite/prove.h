@@ -28,13 +28,13 @@ struct Proof {
 };
 
 // Proves a rule in one of its domains: Z, S, U or B.
-Proof ProveRule(const RuleInfo& rule, Domain domain, const Options& options);
+Proof ProveRule(const rewrite::RuleInfo& rule, rewrite::Domain domain, const Options& options);
 
 // For vars, constants and gates: one more than the greatest number of one that occurs in the rule.
 struct NameCounts {
   size_t vars = 0, constants = 0, gates = 0;
 };
-NameCounts CountNames(const RuleInfo& rule);
+NameCounts CountNames(const rewrite::RuleInfo& rule);
 
 }  // namespace tg::prove
 

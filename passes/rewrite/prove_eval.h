@@ -20,22 +20,23 @@ struct Names {
 
 // Whether the tree's value is a bool. `domain_is_bool`: the rule is evaluated in domain B.
 // `place_is_bool`: the context requires a bool, which gives a literal its type.
-inline bool IsBool(const PatternTree& t, bool domain_is_bool, bool place_is_bool) {
-  if (t.type == pattern::Type::kLiteral) return place_is_bool;
-  return t.type == pattern::Type::kBool || domain_is_bool;
+inline bool IsBool(const rewrite::PatternTree& t, bool domain_is_bool, bool place_is_bool) {
+  if (t.type == rewrite::pattern::Type::kLiteral) return place_is_bool;
+  return t.type == rewrite::pattern::Type::kBool || domain_is_bool;
 }
 // Whether the operands of the tree are bools.
-inline bool OperandIsBool(const PatternTree& t, bool domain_is_bool, bool place_is_bool) {
-  if (t.operand == pattern::Type::kLiteral) return place_is_bool;
-  return t.operand == pattern::Type::kBool || domain_is_bool;
+inline bool OperandIsBool(const rewrite::PatternTree& t, bool domain_is_bool, bool place_is_bool) {
+  if (t.operand == rewrite::pattern::Type::kLiteral) return place_is_bool;
+  return t.operand == rewrite::pattern::Type::kBool || domain_is_bool;
 }
 
 template <typename D>
-typename D::Bool EvalBool(const PatternTree& t, D& d, const Names<D>& names, bool domain_is_bool);
+typename D::Bool EvalBool(const rewrite::PatternTree& t, D& d, const Names<D>& names,
+                          bool domain_is_bool);
 
 template <typename D>
-typename D::Value EvalValue(const PatternTree& t, D& d, const Names<D>& names) {
-  using Kind = PatternTree::Kind;
+typename D::Value EvalValue(const rewrite::PatternTree& t, D& d, const Names<D>& names) {
+  using Kind = rewrite::PatternTree::Kind;
   switch (t.kind) {
     case Kind::kVar:
       return names.vars[static_cast<size_t>(t.value)];
@@ -55,8 +56,9 @@ typename D::Value EvalValue(const PatternTree& t, D& d, const Names<D>& names) {
 }
 
 template <typename D>
-typename D::Bool EvalBool(const PatternTree& t, D& d, const Names<D>& names, bool domain_is_bool) {
-  using Kind = PatternTree::Kind;
+typename D::Bool EvalBool(const rewrite::PatternTree& t, D& d, const Names<D>& names,
+                          bool domain_is_bool) {
+  using Kind = rewrite::PatternTree::Kind;
   switch (t.kind) {
     case Kind::kVar:
       return names.bool_vars[static_cast<size_t>(t.value)];
@@ -73,7 +75,7 @@ typename D::Bool EvalBool(const PatternTree& t, D& d, const Names<D>& names, boo
     const auto p = arg(0);
     return d.Either(d.Both(p, arg(1)), d.Both(d.Not(p), arg(2)));
   }
-  if (pattern::IsCompare(t.op) && !OperandIsBool(t, domain_is_bool, false)) {
+  if (rewrite::pattern::IsCompare(t.op) && !OperandIsBool(t, domain_is_bool, false)) {
     const auto a = EvalValue(t.kids[0], d, names), b = EvalValue(t.kids[1], d, names);
     return t.op == Op::kCmpLt ? d.Lt(a, b) : d.Not(d.Eq(a, b));
   }
@@ -82,12 +84,13 @@ typename D::Bool EvalBool(const PatternTree& t, D& d, const Names<D>& names, boo
 
 // Whether all intermediate values of `t` are in lo..hi. D is a domain of integers that do not wrap.
 template <typename D>
-typename D::Bool StaysWithin(const PatternTree& t, D& d, const Names<D>& names,
+typename D::Bool StaysWithin(const rewrite::PatternTree& t, D& d, const Names<D>& names,
                              const typename D::Value& lo, const typename D::Value& hi) {
-  if (t.kind != PatternTree::Kind::kAlu) return d.Truth(true);
+  if (t.kind != rewrite::PatternTree::Kind::kAlu) return d.Truth(true);
   const auto v = EvalValue(t, d, names);
   auto ok = d.Both(d.Not(d.Lt(v, lo)), d.Not(d.Lt(hi, v)));
-  for (const PatternTree& kid : t.kids) ok = d.Both(ok, StaysWithin(kid, d, names, lo, hi));
+  for (const rewrite::PatternTree& kid : t.kids)
+    ok = d.Both(ok, StaysWithin(kid, d, names, lo, hi));
   return ok;
 }
 
@@ -96,9 +99,9 @@ typename D::Bool StaysWithin(const PatternTree& t, D& d, const Names<D>& names,
 // NotConstant holds.
 template <typename D>
 typename D::Bool EvalGuard(
-    const PatternTree& t, D& d, const Names<D>& names,
+    const rewrite::PatternTree& t, D& d, const Names<D>& names,
     const std::optional<std::pair<typename D::Value, typename D::Value>>& range) {
-  using Kind = PatternTree::Kind;
+  using Kind = rewrite::PatternTree::Kind;
   const auto kid = [&](size_t i) { return EvalGuard(t.kids[i], d, names, range); };
   switch (t.kind) {
     case Kind::kAlways:

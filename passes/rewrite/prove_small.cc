@@ -90,8 +90,8 @@ bool Next(Names<SmallDomain>& names, int64_t lo, int64_t hi) {
   return false;
 }
 
-std::string Search(const RuleInfo& rule, SmallDomain d, bool domain_is_bool, int64_t lo, int64_t hi,
-                   bool has_range) {
+std::string Search(const rewrite::RuleInfo& rule, SmallDomain d, bool domain_is_bool, int64_t lo,
+                   int64_t hi, bool has_range) {
   const NameCounts counts = CountNames(rule);
   Names<SmallDomain> names;
   names.vars.assign(domain_is_bool ? 0 : counts.vars, lo);
@@ -114,16 +114,17 @@ std::string Search(const RuleInfo& rule, SmallDomain d, bool domain_is_bool, int
 }
 
 // Whether the tree contains neither a var nor a gate.
-bool OnlyConstants(const PatternTree& t) {
-  if (t.kind == PatternTree::Kind::kVar || t.kind == PatternTree::Kind::kGate) return false;
-  for (const PatternTree& kid : t.kids) {
+bool OnlyConstants(const rewrite::PatternTree& t) {
+  if (t.kind == rewrite::PatternTree::Kind::kVar || t.kind == rewrite::PatternTree::Kind::kGate)
+    return false;
+  for (const rewrite::PatternTree& kid : t.kids) {
     if (!OnlyConstants(kid)) return false;
   }
   return true;
 }
 
-bool MayHold(const PatternTree& t, SmallDomain& d, const Names<SmallDomain>& names) {
-  using Kind = PatternTree::Kind;
+bool MayHold(const rewrite::PatternTree& t, SmallDomain& d, const Names<SmallDomain>& names) {
+  using Kind = rewrite::PatternTree::Kind;
   if (t.kind == Kind::kAndAlso) {
     return MayHold(t.kids[0], d, names) && MayHold(t.kids[1], d, names);
   }
@@ -135,18 +136,18 @@ bool MayHold(const PatternTree& t, SmallDomain& d, const Names<SmallDomain>& nam
 
 }  // namespace
 
-std::string FindCounterexample(const RuleInfo& rule, Domain domain, int bits) {
+std::string FindCounterexample(const rewrite::RuleInfo& rule, rewrite::Domain domain, int bits) {
   SmallDomain d;
   d.bits = bits;
-  d.is_signed = domain != pattern::U;
-  return Search(rule, d, domain == pattern::B, d.Lo(), d.Hi(), true);
+  d.is_signed = domain != rewrite::pattern::U;
+  return Search(rule, d, domain == rewrite::pattern::B, d.Lo(), d.Hi(), true);
 }
 
-std::string FindSmallIntegerCounterexample(const RuleInfo& rule, int64_t lo, int64_t hi) {
+std::string FindSmallIntegerCounterexample(const rewrite::RuleInfo& rule, int64_t lo, int64_t hi) {
   return Search(rule, SmallDomain{}, false, lo, hi, false);
 }
 
-bool GuardMayHold(const RuleInfo& rule, const std::vector<int64_t>& constants) {
+bool GuardMayHold(const rewrite::RuleInfo& rule, const std::vector<int64_t>& constants) {
   SmallDomain d;
   Names<SmallDomain> names;
   names.constants = constants;

@@ -106,7 +106,7 @@ Answer Decide(z3::context& ctx, const z3::expr& guard, const z3::expr& same, uns
 }
 
 template <typename D>
-z3::expr Same(const RuleInfo& rule, D& d, const Names<D>& names) {
+z3::expr Same(const rewrite::RuleInfo& rule, D& d, const Names<D>& names) {
   if (IsBool(rule.lhs, false, false)) {
     return EvalBool(rule.lhs, d, names, false) == EvalBool(rule.rhs, d, names, false);
   }
@@ -114,7 +114,7 @@ z3::expr Same(const RuleInfo& rule, D& d, const Names<D>& names) {
 }
 
 template <typename D, typename F>
-Names<D> MakeNames(const RuleInfo& rule, z3::context& ctx, F make) {
+Names<D> MakeNames(const rewrite::RuleInfo& rule, z3::context& ctx, F make) {
   const NameCounts counts = CountNames(rule);
   Names<D> names;
   for (size_t i = 0; i < counts.vars; ++i) {
@@ -131,10 +131,10 @@ Names<D> MakeNames(const RuleInfo& rule, z3::context& ctx, F make) {
 
 }  // namespace
 
-Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_ms,
+Answer AskBits(const rewrite::RuleInfo& rule, rewrite::Domain domain, int bits, unsigned timeout_ms,
                std::string* model) {
   z3::context ctx;
-  const bool is_signed = domain == pattern::S;
+  const bool is_signed = domain == rewrite::pattern::S;
   const auto n = static_cast<unsigned>(bits);
   BitsDomain d{{ctx}, n, is_signed};
   const auto names = MakeNames<BitsDomain>(rule, ctx, [&](const std::string& name, bool, size_t) {
@@ -163,7 +163,7 @@ struct IntegerQuestions::Solver {
   z3::context ctx;
 };
 
-IntegerQuestions::IntegerQuestions(const RuleInfo& rule, unsigned timeout_ms)
+IntegerQuestions::IntegerQuestions(const rewrite::RuleInfo& rule, unsigned timeout_ms)
     : rule_(rule), timeout_ms_(timeout_ms), solver_(std::make_unique<Solver>()) {}
 IntegerQuestions::~IntegerQuestions() = default;
 

@@ -16,12 +16,12 @@ enum class Answer { kProven, kRefuted, kUndecided };
 
 // Whether the rule holds in domain S or U for integers of `bits` bits, asked as a query on
 // bit-vectors. `model` receives the counterexample.
-Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_ms,
+Answer AskBits(const rewrite::RuleInfo& rule, rewrite::Domain domain, int bits, unsigned timeout_ms,
                std::string* model);
 // Queries about one rule in domain Z, over the unbounded integers. They share a Z3 context.
 class IntegerQuestions {
  public:
-  IntegerQuestions(const RuleInfo& rule, unsigned timeout_ms);
+  IntegerQuestions(const rewrite::RuleInfo& rule, unsigned timeout_ms);
   ~IntegerQuestions();
 
   // The numbers to which names are fixed in a query; a name without a number may have any value.
@@ -32,7 +32,7 @@ class IntegerQuestions {
 
  private:
   struct Solver;
-  const RuleInfo& rule_;
+  const rewrite::RuleInfo& rule_;
   const unsigned timeout_ms_;
   std::unique_ptr<Solver> solver_;
 };

@@ -13,14 +13,14 @@
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/order.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 class Rewriter;
 
 struct RuleContext {
   Context& ctx;
-  Bounds& bounds;
-  StructuralOrder& order;
+  analysis::Bounds& bounds;
+  analysis::StructuralOrder& order;
   ModuleFlags flags;  // of the module
   // For rule functions that simplify subexpressions; they do without if it is null. Its rule set
   // must not contain these functions, since it would then call itself.
@@ -65,6 +65,6 @@ consteval auto custom(RuleFn fn, const char* name, const char* file = __builtin_
 }
 
 }  // namespace pattern
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_RULE_CONTEXT_H_

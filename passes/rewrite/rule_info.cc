@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace tg {
+namespace tg::rewrite {
 namespace {
 
 struct Spelling {
@@ -162,4 +162,4 @@ RuleInfo Describe(const pattern::RuleData& data) {
   return info;
 }
 
-}  // namespace tg
+}  // namespace tg::rewrite

@@ -11,7 +11,7 @@
 #include "passes/rewrite/pattern.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 struct PatternTree {
   enum class Kind : uint8_t {
@@ -161,6 +161,6 @@ struct RuleDataOf {
 
 RuleInfo Describe(const pattern::RuleData& data);
 
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_RULE_INFO_H_

@@ -1,6 +1,6 @@
 #include "passes/rewrite/rule_table.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 RuleSet::RuleSet(std::initializer_list<const RuleList*> lists) {
   for (const RuleList* list : lists) {
@@ -12,4 +12,4 @@ RuleSet::RuleSet(std::initializer_list<const RuleList*> lists) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::rewrite

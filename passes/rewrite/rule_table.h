@@ -19,7 +19,7 @@
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/rule_info.h"
 
-namespace tg {
+namespace tg::rewrite {
 
 // Returns the result of the first rule of a list that applies to `u`, and sets *rule to the rule's
 // number in the list; null if none applies.
@@ -45,7 +45,7 @@ class RuleSet {
     return nullptr;
   }
   uint32_t num_rules() const { return static_cast<uint32_t>(rules_.size()); }
-  RuleInfo Describe(uint32_t rule) const { return tg::Describe(*rules_[rule]); }
+  RuleInfo Describe(uint32_t rule) const { return tg::rewrite::Describe(*rules_[rule]); }
 
  private:
   struct Entry {
@@ -173,6 +173,6 @@ class RuleTable {
   static constexpr RuleList kList = {kFns, kData};
 };
 
-}  // namespace tg
+}  // namespace tg::rewrite
 
 #endif  // TG_PASSES_REWRITE_RULE_TABLE_H_

@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/memory_traffic.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The loop nest after blocking `plain[k]`: `steps` of its iterations become the innermost loop. If
@@ -30,7 +30,7 @@ Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
 // the next one, weighted by their time. In the nearest cache, data are reused only by the innermost
 // loop, which runs within one work-group.
 double Cost(const ScheduleBuilder& t, const MemoryTraffic& traffic, const Nest& nest) {
-  const Target& target = t.target();
+  const passes::Target& target = t.target();
   const Cache far = {.capacity = static_cast<double>(target.core_cache_bytes)};
   const Cache near = {.capacity = static_cast<double>(target.near_cache_bytes),
                       .slack = target.cache_slack,
@@ -91,7 +91,7 @@ bool LoopInCache(ScheduleBuilder& t, int64_t groups) {
 }
 
 void OrderGroups(ScheduleBuilder& t) {
-  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
   Nest nest;
   for (size_t i : globals) nest.emplace_back(i, t.Size(i));
   for (size_t i : t.Axes(AxisKind::kLoop)) nest.emplace_back(i, t.Size(i));
@@ -115,4 +115,4 @@ void OrderGroups(ScheduleBuilder& t) {
   if (best != 0) t.Swap(globals[0], t.nest().axes[globals[best]].name);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

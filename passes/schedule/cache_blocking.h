@@ -6,7 +6,7 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Turns one global axis, or a block of its iterations, into a loop, and moves the axis's remaining
 // part outermost, so that consecutive work-groups read the same block. Does so only if that saves
@@ -18,6 +18,6 @@ bool LoopInCache(ScheduleBuilder& t, int64_t groups);
 // their data in the cache. Leaves the order alone if a directive has already set one.
 void OrderGroups(ScheduleBuilder& t);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CACHE_BLOCKING_H_

@@ -6,13 +6,13 @@
 #include "passes/directives/directives.h"
 #include "passes/schedule/kernel_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 std::string Text(const std::vector<Directive>& directives) {
   std::string text;
   for (const Directive& directive : directives) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", DirectiveText(directive));
+    absl::StrAppend(&text, text.empty() ? "" : ", ", directive::DirectiveText(directive));
   }
   return text.empty() ? "no directives" : text;
 }
@@ -35,9 +35,9 @@ void Candidates::AddChoice(std::string what, double cost, std::string unit) {
 }
 
 std::string Candidates::Explain(const Module& module, const KernelCalls& calls,
-                                const Kernel& kernel, const Target& target) const {
+                                const Kernel& kernel, const passes::Target& target) const {
   const auto cost_of = [&](const Kernel& k) -> std::string {
-    const absl::StatusOr<Cost> cost = KernelCost(module, calls, k, target);
+    const absl::StatusOr<cost::Cost> cost = KernelCost(module, calls, k, target);
     return cost.ok() ? cost->Text() : std::string(cost.status().message());
   };
   std::string text =
@@ -54,4 +54,4 @@ std::string Candidates::Explain(const Module& module, const KernelCalls& calls,
   return text;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -11,7 +11,7 @@
 #include "ir/module.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Schedulers take a pointer that is null where nobody asks, so that normal compiles build no text.
 class Candidates {
@@ -25,7 +25,7 @@ class Candidates {
   // Lines about a kernel and its candidates: the cost of each by terms, and the predicted limit.
   // Whole schedules are those of `kernel`, at Stage::kKernel, with other directives.
   std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                      const Target& target) const;
+                      const passes::Target& target) const;
 
   // The least ranks are kept. More are of no use to a reader.
   static constexpr size_t kMaxSchedules = 8, kMaxChoices = 16;
@@ -35,6 +35,6 @@ class Candidates {
   std::vector<std::string> choices_;
 };
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CANDIDATES_H_

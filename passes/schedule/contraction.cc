@@ -5,7 +5,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Whether the value is computed from memory by elementwise and movement ops alone.
@@ -90,4 +90,4 @@ const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contract
   return map.Get(body.root);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

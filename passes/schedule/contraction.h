@@ -8,7 +8,7 @@
 
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // A sum of products. All pointers are nodes of the kernel's body.
 struct Contraction {
@@ -31,6 +31,6 @@ const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contract
 // Whether both factors of the products are halves that are cast to f32.
 bool HasHalfOperands(const Contraction& contraction);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CONTRACTION_H_

@@ -11,13 +11,13 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/operand_traversal.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 class Blocker {
  public:
-  Blocker(const LoopNest& s, const Roles& roles, const std::vector<Product>& products,
-          double epilogue, const Target& target, DType type, BlockingObserver observer)
+  Blocker(const loop_nest::LoopNest& s, const Roles& roles, const std::vector<Product>& products,
+          double epilogue, const passes::Target& target, DType type, BlockingObserver observer)
       : target_(target), epilogue_(epilogue), observer_(observer) {
     const auto size = [&](size_t n) { return s.base[n].max_size; };
     lanes_ = target.alu_width / ByteSize(type.scalar());
@@ -376,7 +376,7 @@ class Blocker {
     return product;
   }
 
-  const Target& target_;
+  const passes::Target& target_;
   const double epilogue_;
   const BlockingObserver observer_;
   bool may_slice_ = false, symbolic_rows_ = false;
@@ -391,11 +391,11 @@ class Blocker {
 
 }  // namespace
 
-std::vector<Blocking> BestBlockings(const LoopNest& nest, const Roles& roles,
+std::vector<Blocking> BestBlockings(const loop_nest::LoopNest& nest, const Roles& roles,
                                     const std::vector<Product>& products, double epilogue,
-                                    const Target& target, DType type, size_t count, double slack,
-                                    BlockingObserver observer) {
+                                    const passes::Target& target, DType type, size_t count,
+                                    double slack, BlockingObserver observer) {
   return Blocker(nest, roles, products, epilogue, target, type, observer).Best(count, slack);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

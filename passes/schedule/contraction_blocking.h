@@ -8,7 +8,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // The roles of the axes of the result, as positions of base axes, the outermost first. One operand
 // varies along the rows, the other along the lanes, which are vectorized.
@@ -64,11 +64,11 @@ using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
 // for itself. `type` is the type of the sums. `epilogue` is the cost of what is computed from each
 // finished sum, in additions per result. The terms are cut into slices only if there is one
 // product, since the epilogue must follow the last slice.
-std::vector<Blocking> BestBlockings(const LoopNest& nest, const Roles& roles,
+std::vector<Blocking> BestBlockings(const loop_nest::LoopNest& nest, const Roles& roles,
                                     const std::vector<Product>& products, double epilogue,
-                                    const Target& target, DType type, size_t count, double slack,
-                                    BlockingObserver observer = nullptr);
+                                    const passes::Target& target, DType type, size_t count,
+                                    double slack, BlockingObserver observer = nullptr);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_

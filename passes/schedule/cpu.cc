@@ -8,14 +8,14 @@
 #include "passes/schedule/cpu_rows.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Results that share no loads are still computed some at a time, so that an addition need not wait
 // for the one before it, as long as every core gets enough of them.
 VectorizationCost::RegisterTile RowsOfTerms(const ScheduleBuilder& t,
                                             const VectorizationCost& lanes) {
-  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
   if (globals.empty() || lanes.reduces().size() != 1 || t.IsSymbolic(globals.back())) return {};
   int64_t results = 1;
   for (size_t i : globals) results = SaturatingMul(results, t.Size(i));
@@ -61,7 +61,7 @@ void ScheduleTogether(ScheduleBuilder& t) {
 }  // namespace
 
 void ScheduleForCpu(ScheduleBuilder& t) {
-  if (const LoopSet shared = t.SharedAlong()) {
+  if (const analysis::LoopSet shared = t.SharedAlong()) {
     ScheduleCpuRows(t, shared);
     return;
   }
@@ -70,4 +70,4 @@ void ScheduleForCpu(ScheduleBuilder& t) {
   OrderGroups(t);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -9,7 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Rates vectors along this axis by their memory accesses, in instructions: an access and the
@@ -20,7 +20,7 @@ double Score(const ScheduleBuilder& t, size_t axis) {
   double score = 0;
   const bool staged = t.nest().axes[axis].kind == AxisKind::kStage;
   if (staged) score += t.IsInnermost(axis) ? store : -2 * store;  // of the staged value
-  for (const Access& a : t.accesses()) {
+  for (const analysis::Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
     if (staged && a.is_store()) continue;  // a staged value's axis is none of what is stored
     if (stride == 1)
@@ -52,7 +52,7 @@ int64_t BlockAround(const ScheduleBuilder& t, size_t axis, int64_t lanes) {
 size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, size_t axis) {
   for (size_t i : t.Axes(kind)) {
     if (t.nest().base[t.nest().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
-    const bool in_memory = llvm::any_of(t.accesses(), [&](const Access& a) {
+    const bool in_memory = llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
       const std::optional<int64_t> stride = t.Stride(a, axis);
       return !a.is_store() && !a.is_gated && stride && *stride != 0 && *stride != 1 &&
              t.Stride(a, i) == 1;
@@ -120,8 +120,9 @@ namespace {
 bool VectorizePadded(ScheduleBuilder& t, double least) {
   const VectorizationCost lanes(t, 0);
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool is_adjacent = llvm::all_of(
-        t.accesses(), [&](const Access& a) { return !a.is_store() || t.Stride(a, i) == 1; });
+    const bool is_adjacent = llvm::all_of(t.accesses(), [&](const analysis::Access& a) {
+      return !a.is_store() || t.Stride(a, i) == 1;
+    });
     if (!is_adjacent || t.IsSymbolic(i)) continue;
     const int64_t size = t.Size(i);
     const int64_t width = std::min<int64_t>(lanes.Widest(), std::bit_ceil<uint64_t>(size));
@@ -151,7 +152,7 @@ void FillRegister(ScheduleBuilder& t, int64_t widest) {
   const size_t vector = t.Axes(AxisKind::kVector).back();
   const int64_t lanes = t.Size(vector);
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool continues = llvm::all_of(t.accesses(), [&](const Access& a) {
+    const bool continues = llvm::all_of(t.accesses(), [&](const analysis::Access& a) {
       return !a.is_store() || (t.Stride(a, vector) == 1 && t.Stride(a, i) == lanes);
     });
     if (!continues || t.IsSymbolic(i)) continue;
@@ -163,7 +164,7 @@ void FillRegister(ScheduleBuilder& t, int64_t widest) {
 
 }  // namespace
 
-bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
+bool VectorizeResults(ScheduleBuilder& t, analysis::LoopSet shared) {
   const VectorizationCost lanes(t, shared);
   const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
   if (shared != 0 || !VectorizePadded(t, lanes.Of(best))) {
@@ -174,7 +175,7 @@ bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   }
   if (shared != 0 || !t.Axes(AxisKind::kUpcast).empty()) return true;
   const VectorizationCost tiled(t, 0);
-  const AxisList vectors = t.Axes(AxisKind::kVector);
+  const loop_nest::AxisList vectors = t.Axes(AxisKind::kVector);
   MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
   if (t.Axes(AxisKind::kUpcast).empty()) FillRegister(t, tiled.Widest());
   return true;
@@ -194,10 +195,11 @@ int64_t EnoughGroups(const ScheduleBuilder& t) {
   return t.target().least_groups * t.target().compute_units;
 }
 
-void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
+void LoopOverRest(ScheduleBuilder& t, analysis::LoopSet shared) {
   const int64_t enough = EnoughGroups(t), many = t.target().most_groups * t.target().compute_units;
-  AxisList globals = t.Axes(AxisKind::kGlobal);
-  llvm::erase_if(globals, [&](size_t i) { return (shared & LoopBit(t.nest().axes[i].base)) != 0; });
+  loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
+  llvm::erase_if(
+      globals, [&](size_t i) { return (shared & analysis::LoopBit(t.nest().axes[i].base)) != 0; });
   int64_t items = 1;
   for (size_t i : globals) items *= t.Size(i);
   // The names of whole axes, the innermost first: a directive moves axes.
@@ -215,4 +217,4 @@ void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
   for (const std::string& name : llvm::reverse(whole)) TryNamed<directive::Loop>(t, name, 0);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -7,7 +7,7 @@
 #include "passes/schedule/schedule_builder.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Vectorizes the axis of this kind along which memory is accessed best. With `staged`, only axes of
 // that staged value are considered. If the lanes of a load would come from distant addresses, it
@@ -20,7 +20,7 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
 // tile whose results share loads; otherwise the caller chooses the tile. Returns false, and does
 // nothing, if it is better to vectorize the terms of the reduces. `shared` is the set of result
 // axes along which some reduce is invariant.
-bool VectorizeResults(ScheduleBuilder& t, LoopSet shared);
+bool VectorizeResults(ScheduleBuilder& t, analysis::LoopSet shared);
 
 // Applies directive D to the axis of this name. Returns false if there is no such axis, or if the
 // directive is not legal.
@@ -43,8 +43,8 @@ int64_t EnoughGroups(const ScheduleBuilder& t);
 
 // Turns global axes, the innermost ones, and a part of the next, into loops while enough
 // work-groups are left, since starting a group has a cost. Axes in `shared` stay as they are.
-void LoopOverRest(ScheduleBuilder& t, LoopSet shared = 0);
+void LoopOverRest(ScheduleBuilder& t, analysis::LoopSet shared = 0);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CPU_AXES_H_

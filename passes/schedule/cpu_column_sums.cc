@@ -12,7 +12,7 @@
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The roles of a kernel's axes, as positions of base axes.
@@ -28,7 +28,7 @@ struct ColumnSums {
 // symbolic.
 const UOp* OnlyReduce(const ScheduleBuilder& t) {
   const UOp* reduce = nullptr;
-  for (const BaseAxis& b : t.nest().base) {
+  for (const analysis::BaseAxis& b : t.nest().base) {
     if (b.staged || b.size.is_symbolic()) return nullptr;
     if (!b.reduce) continue;
     if (t.ReduceOf(b) == nullptr || (reduce && reduce != b.reduce)) return nullptr;
@@ -39,7 +39,7 @@ const UOp* OnlyReduce(const ScheduleBuilder& t) {
 
 // Whether the load is contiguous along `columns`, and the rows that it reads for different terms of
 // a sum do not overlap.
-bool ReadsRows(const ScheduleBuilder& t, const Access& a, size_t columns,
+bool ReadsRows(const ScheduleBuilder& t, const analysis::Access& a, size_t columns,
                const std::vector<size_t>& rows) {
   if (a.stride[columns] != 1 || a.masked[columns]) return false;
   return llvm::all_of(rows, [&](size_t n) {
@@ -48,9 +48,10 @@ bool ReadsRows(const ScheduleBuilder& t, const Access& a, size_t columns,
 }
 
 std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
-  const LoopNest& s = t.nest();
+  const loop_nest::LoopNest& s = t.nest();
   if (s.stores != 1 || !OnlyReduce(t)) return std::nullopt;
-  const auto store = llvm::find_if(t.accesses(), [](const Access& a) { return a.is_store(); });
+  const auto store =
+      llvm::find_if(t.accesses(), [](const analysis::Access& a) { return a.is_store(); });
   ColumnSums sums;
   std::vector<size_t> results;
   for (size_t n = 0; n < s.base.size(); ++n) {
@@ -61,8 +62,8 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
   sums.columns = *columns;
   results.erase(columns);
   bool any = false;
-  LoopSet alike = 0;
-  for (const Access& a : t.accesses()) {
+  analysis::LoopSet alike = 0;
+  for (const analysis::Access& a : t.accesses()) {
     if (a.is_store() || llvm::all_of(sums.rows, [&](size_t n) { return a.stride[n] == 0; }))
       continue;
     // This load is a factor that all columns share, such as an element of the vector.
@@ -70,11 +71,11 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
     if (!ReadsRows(t, a, sums.columns, sums.rows)) return std::nullopt;
     any = true;
     sums.element = ByteSize(a.node->src(0)->dtype.scalar());
-    for (size_t n : results) alike |= a.stride[n] == 0 ? LoopBit(n) : 0;
+    for (size_t n : results) alike |= a.stride[n] == 0 ? analysis::LoopBit(n) : 0;
   }
   if (!any) return std::nullopt;
   for (size_t n : results) {
-    if ((alike & LoopBit(n)) != 0) {
+    if ((alike & analysis::LoopBit(n)) != 0) {
       sums.alike.push_back(n);
     } else {
       sums.others = SaturatingMul(sums.others, s.base[n].max_size);
@@ -87,7 +88,7 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
 // The prediction includes a cache miss at the start of each row, which no prefetcher foresees, and
 // the idle time of cores that get one group fewer than others.
 int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t width) {
-  const Target& target = t.target();
+  const passes::Target& target = t.target();
   int64_t bytes = sums.element;
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
     if (!llvm::is_contained(sums.alike, n)) {
@@ -157,7 +158,7 @@ bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t wid
   for (size_t n : sums.alike) results *= t.nest().base[n].max_size;
   if (!t.TryBlock<directive::Vectorize>(sums.columns, width, share * width)) return false;
   for (const std::string& name : alike) TryNamed<directive::Upcast>(t, name, 0);
-  LoopOverRest(t, LoopBit(sums.columns));
+  LoopOverRest(t, analysis::LoopBit(sums.columns));
   if (share > 1) TryNamed<directive::Upcast>(t, columns + ".0", share);
   if (results < by_turns) MakeBlocks<directive::Unroll>(t, rows, by_turns / results);
   return true;
@@ -189,7 +190,7 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   for (size_t n : found->rows) rows.push_back(name(n));
   if (!t.Try<directive::Vectorize>(found->columns, width)) return false;
   for (size_t n : found->alike) TryNamed<directive::Upcast>(t, name(n), 0);
-  LoopOverRest(t, LoopBit(found->columns));
+  LoopOverRest(t, analysis::LoopBit(found->columns));
   const bool keeps = !t.nest().IsInPlace() &&
                      llvm::all_of(found->rows, [&](size_t n) { return t.nest().accumulates[n]; });
   if (share * alike <= most || !keeps) {
@@ -217,4 +218,4 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

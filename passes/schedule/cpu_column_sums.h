@@ -5,7 +5,7 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Schedules a kernel of column sums: each work-group computes neighbouring columns and reads some
 // rows at a time, so that it reads whole cache lines once, in a few long streams. If a group has
@@ -14,6 +14,6 @@ namespace tg {
 // elements are used by many results, since packing them is better.
 bool ScheduleCpuColumnSums(ScheduleBuilder& t);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CPU_COLUMN_SUMS_H_

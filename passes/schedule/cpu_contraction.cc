@@ -20,7 +20,7 @@
 #include "passes/schedule/streamed_rows.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // An assignment of roles to axes. For each product it says which operand varies along the lanes.
@@ -35,15 +35,17 @@ using InOperands = std::array<bool, 2>;
 // The possible assignments. For each operand, the vectorized axis may be one along which results
 // are adjacent in memory, or the longest one. Returns an empty list unless the axes have the same
 // roles in all products.
-std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& contractions,
-                          const std::vector<Access>& accesses) {
-  const auto store = llvm::find_if(accesses, [](const Access& a) { return a.is_store(); });
+std::vector<Way> FindWays(const loop_nest::LoopNest& s,
+                          const std::vector<Contraction>& contractions,
+                          const std::vector<analysis::Access>& accesses) {
+  const auto store =
+      llvm::find_if(accesses, [](const analysis::Access& a) { return a.is_store(); });
   if (store == accesses.end()) return {};
   const auto vary = [&](const Contraction& c, size_t n) {
     InOperands in = {false, false};
-    for (const PackedValue& p : s.packed) {
+    for (const analysis::PackedValue& p : s.packed) {
       for (size_t k = 0; k < 2; ++k) {
-        in[k] = in[k] || (p.node == c.operands[k] && (p.varies & LoopBit(n)) != 0);
+        in[k] = in[k] || (p.node == c.operands[k] && (p.varies & analysis::LoopBit(n)) != 0);
       }
     }
     return in;
@@ -111,7 +113,8 @@ std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& con
 }
 
 // Derives how the operand is addressed from its loads of one argument, the first that it reads.
-OperandAccess AccessOf(const UOp* operand, const LoopNest& s, const std::vector<Access>& accesses) {
+OperandAccess AccessOf(const UOp* operand, const loop_nest::LoopNest& s,
+                       const std::vector<analysis::Access>& accesses) {
   const UOp* pointer = nullptr;
   for (const UOp* u : PostOrder(operand)) {
     if (u->op != Op::kLoad) continue;
@@ -119,15 +122,15 @@ OperandAccess AccessOf(const UOp* operand, const LoopNest& s, const std::vector<
     break;
   }
   while (pointer->num_srcs > 0) pointer = pointer->src(0);
-  LoopSet varies = 0;
-  for (const PackedValue& p : s.packed) varies |= p.node == operand ? p.varies : 0;
+  analysis::LoopSet varies = 0;
+  for (const analysis::PackedValue& p : s.packed) varies |= p.node == operand ? p.varies : 0;
   OperandAccess out;
   out.strides.assign(s.base.size(), 0);
-  for (const Access& a : accesses) {
+  for (const analysis::Access& a : accesses) {
     if (a.is_store() || pointer->op != Op::kDefineGlobal || a.slot != pointer->word()) continue;
     bool is_this = true;
     for (size_t n = 0; n < s.base.size(); ++n) {
-      is_this = is_this && (a.stride[n] == 0 || (varies & LoopBit(n)) != 0);
+      is_this = is_this && (a.stride[n] == 0 || (varies & analysis::LoopBit(n)) != 0);
     }
     if (!is_this) continue;
     out.is_indirect |= a.is_gated;
@@ -150,7 +153,7 @@ double EpilogueWeight(const UOp* root) {
     const UOp* u = stack.back();
     stack.pop_back();
     if (u->op == Op::kReduceAxis || !seen.Insert(u)) continue;
-    if (IsElementwise(u->op)) weight += OpWeight(u->op);
+    if (IsElementwise(u->op)) weight += passes::OpWeight(u->op);
     stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
   }
   return weight;
@@ -158,21 +161,24 @@ double EpilogueWeight(const UOp* root) {
 
 // The accesses of a kernel. They are found in `copy`, which becomes a clone of the kernel, since
 // the analysis creates nodes; they point to nodes of the clone.
-std::vector<Access> FindAccessesIn(Kernel& copy, const Module& module, const KernelCalls& calls,
-                                   const Kernel& kernel, const Target& target) {
+std::vector<analysis::Access> FindAccessesIn(Kernel& copy, const Module& module,
+                                             const KernelCalls& calls, const Kernel& kernel,
+                                             const passes::Target& target) {
   copy.name = kernel.name;
   CloneBody(kernel.body, copy.body);
   ShapeMap shapes(module, *copy.body.context);
-  Simplifier simplifier(*copy.body.context, &module);
-  const absl::StatusOr<LoopNest> start = MakeLoopNest(module, calls, copy, target, shapes);
+  simplify::Simplifier simplifier(*copy.body.context, &module);
+  const absl::StatusOr<loop_nest::LoopNest> start =
+      directive::MakeLoopNest(module, calls, copy, target, shapes);
   if (!start.ok()) return {};
-  return FindAccesses(copy.body, start->base, shapes, [&](const UOp* u) { return simplifier(u); });
+  return analysis::FindAccesses(copy.body, start->base, shapes,
+                                [&](const UOp* u) { return simplifier(u); });
 }
 
 // Applies directive D to the inner `n` iterations of an axis. Returns the name of the outer axis,
 // empty if no iterations are left for it.
 template <typename D>
-std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
+std::string Bind(directive::DirectiveList& to, const std::string& axis, int64_t n) {
   if (!to.all_legal() || n == 1) return axis;
   const bool whole = to.Size(axis) == n;
   to.Try(D{{axis, whole ? std::optional<int64_t>() : n}});
@@ -185,14 +191,16 @@ std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
 // operand is packed, if at all.
 std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
                                             const std::vector<Contraction>& contractions,
-                                            LoopNest& s, const Target& target, int64_t lanes) {
+                                            loop_nest::LoopNest& s, const passes::Target& target,
+                                            int64_t lanes) {
   const Roles& roles = way.roles;
-  DirectiveList to(s, target);
+  directive::DirectiveList to(s, target);
   const std::string row = s.base[roles.rows.back()].name;
   const std::string lane = s.base[roles.lanes.back()].name;
   // The axis of terms that is cut into slices. Only a kernel with one product has slices.
   std::string term;
-  for (const BaseAxis& axis : llvm::reverse(s.base)) term = axis.reduce ? axis.name : term;
+  for (const analysis::BaseAxis& axis : llvm::reverse(s.base))
+    term = axis.reduce ? axis.name : term;
   const auto pad = [&](const std::string& axis, int64_t size) {
     if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
   };
@@ -242,7 +250,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   loop(strip_loop);
   // If no loop encloses the copy, it is made once, at the start of the group.
   if (around.empty() && to.all_legal()) {
-    for (const LoopAxis& axis : s.axes) {
+    for (const loop_nest::LoopAxis& axis : s.axes) {
       if (axis.kind == AxisKind::kGlobal) around = axis.name;
     }
     if (around.empty()) return std::nullopt;
@@ -268,12 +276,12 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
 
 // Adds the blockings of the least predicted times, with the directives that they are written as.
 void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>>& considered,
-             const std::vector<Contraction>& contractions, const LoopNest& nest,
-             const Target& target, int64_t lanes) {
+             const std::vector<Contraction>& contractions, const loop_nest::LoopNest& nest,
+             const passes::Target& target, int64_t lanes) {
   llvm::stable_sort(considered,
                     [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
   for (size_t i = 0; i < std::min(Candidates::kMaxSchedules, considered.size()); ++i) {
-    LoopNest copy = nest;
+    loop_nest::LoopNest copy = nest;
     auto directives =
         Apply(considered[i].first, *considered[i].second, contractions, copy, target, lanes);
     if (directives) candidates.Add(considered[i].first.seconds, std::move(*directives));
@@ -289,9 +297,10 @@ constexpr double kEstimateError = 1.1;
 // least predicted cost.
 std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> best,
                                 std::vector<Scheduled> candidates,
-                                const std::vector<Contraction>& contractions, const LoopNest& nest,
-                                const Module& module, const KernelCalls& calls,
-                                const Kernel& kernel, const Target& target, int64_t lanes,
+                                const std::vector<Contraction>& contractions,
+                                const loop_nest::LoopNest& nest, const Module& module,
+                                const KernelCalls& calls, const Kernel& kernel,
+                                const passes::Target& target, int64_t lanes,
                                 Candidates* considered) {
   llvm::stable_sort(best,
                     [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
@@ -310,7 +319,7 @@ std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> bes
     KernelCosts costs(module, calls, kernel, target);
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < candidates.size(); ++i) {
-      const absl::StatusOr<Cost> cost = costs.Of(candidates[i].directives);
+      const absl::StatusOr<cost::Cost> cost = costs.Of(candidates[i].directives);
       if (!cost.ok()) continue;
       if (considered) considered->Add(cost->Total(), candidates[i].directives);
       if (cost->Total() < least) least = cost->Total(), chosen = i;
@@ -321,18 +330,21 @@ std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> bes
 
 }  // namespace
 
-std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               Candidates* candidates) {
+std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
+                                                          const KernelCalls& calls, Kernel& kernel,
+                                                          const passes::Target& target,
+                                                          Candidates* candidates) {
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
   const bool merged = MergeResultAxes(kernel.body, shapes);
   if (SplitTerms(kernel.body, shapes) || merged) found = FindContractions(kernel);
   Kernel copy;
-  const std::vector<Access> accesses = FindAccessesIn(copy, module, calls, kernel, target);
+  const std::vector<analysis::Access> accesses =
+      FindAccessesIn(copy, module, calls, kernel, target);
   kernel.body.root = WithPackedOperands(kernel, found);
-  absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
+  absl::StatusOr<loop_nest::LoopNest> s =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
   const DType type = found[0].reduce->dtype;
   const std::vector<Way> ways = FindWays(*s, found, accesses);
@@ -371,4 +383,4 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   return std::move(chosen->nest);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -8,7 +8,7 @@
 #include "passes/schedule/contraction.h"
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Chooses a schedule for a kernel all of whose reduces are contractions. The results along the axes
 // of one operand become vector lanes, those along the axes of the other become rows. Writes
@@ -18,10 +18,11 @@ namespace tg {
 // contraction, or if the operands are reused too rarely for copies to pay; the caller must then
 // restore the body, which may have changed.
 // `candidates`: null, or receives the schedules that were considered.
-std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               Candidates* candidates);
+std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
+                                                          const KernelCalls& calls, Kernel& kernel,
+                                                          const passes::Target& target,
+                                                          Candidates* candidates);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CPU_CONTRACTION_H_

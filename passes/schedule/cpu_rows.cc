@@ -11,13 +11,13 @@
 #include "passes/schedule/packing.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Vectorizes a staged value, or the terms of the reduces that it is made of.
 void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
   const VectorizationCost lanes(t, 0);
-  AxisList axes = t.Axes(AxisKind::kStage);
+  loop_nest::AxisList axes = t.Axes(AxisKind::kStage);
   llvm::erase_if(axes,
                  [&](size_t i) { return t.nest().base[t.nest().axes[i].base].staged != node; });
   NodeSet sums;
@@ -36,17 +36,17 @@ void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
 
 // The number of work-groups that may be merged into one so that each core still has two. Axes in
 // `shared` do not count, as they will become loops.
-int64_t SpareGroups(const ScheduleBuilder& t, LoopSet shared) {
+int64_t SpareGroups(const ScheduleBuilder& t, analysis::LoopSet shared) {
   int64_t groups = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if ((shared & LoopBit(t.nest().axes[i].base)) == 0) groups *= t.Size(i);
+    if ((shared & analysis::LoopBit(t.nest().axes[i].base)) == 0) groups *= t.Size(i);
   }
   return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
 }
 
 // The part of a vectorized axis that is outside of the vector, and the amount by which to upcast it
 // when each work-item computes `rows` rows.
-std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_t axis,
+std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, analysis::LoopSet shared, size_t axis,
                                  int64_t rows) {
   const VectorizationCost lanes(t, shared);
   const bool sums = llvm::any_of(lanes.reduces(), [&](const VectorizationCost::Reduce& reduce) {
@@ -73,8 +73,9 @@ std::vector<std::string> Columns(const ScheduleBuilder& t,
     }
     if (last == kNoAxis) continue;
     const std::string& name = t.nest().axes[last].name;
-    const bool shares = llvm::any_of(
-        t.accesses(), [&](const Access& a) { return !a.is_store() && t.Stride(a, last) == 0; });
+    const bool shares = llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
+      return !a.is_store() && t.Stride(a, last) == 0;
+    });
     if (shares && !llvm::is_contained(names, name)) names.push_back(name);
   }
   return names;
@@ -89,14 +90,14 @@ struct Sums {
 
 // Upcasts the axis of rows if the rows stage results and share loads, as long as the accumulators
 // of their reduces fit into registers. Returns the number of upcast rows.
-int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
+int64_t TileRows(ScheduleBuilder& t, analysis::LoopSet shared, const Sums& sums) {
   const int64_t most =
       std::min({RowsTogether(t.target()), t.target().MaxAccumulators() / sums.terms,
                 SpareGroups(t, shared)});
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool row = (shared & LoopBit(t.nest().axes[i].base)) == 0;
+    const bool row = (shared & analysis::LoopBit(t.nest().axes[i].base)) == 0;
     const int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
     const std::pair<size_t, int64_t> score = {t.ReuseAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
@@ -110,7 +111,7 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
 
 // If a reduce is computed for few rows at a time, upcasts the rest of the vectorized axis, so that
 // consecutive additions go to different accumulators. Does the same for the columns of staged sums.
-void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t rows) {
+void WidenVectors(ScheduleBuilder& t, analysis::LoopSet shared, const Sums& sums, int64_t rows) {
   std::vector<std::string> names;
   for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.nest().axes[i].name);
   for (const std::string& name : names) {
@@ -152,24 +153,24 @@ void StageInOutput(ScheduleBuilder& t) {
 
 }  // namespace
 
-void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
+void ScheduleCpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
   VectorizeResults(t, shared);
   const VectorizationCost lanes(t, shared);
   NodeSet seen;
-  LoopSet staged = 0;
+  analysis::LoopSet staged = 0;
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
     const UOp* node = t.nest().base[n].staged;
     if (!node) continue;
-    staged |= LoopBit(n);
+    staged |= analysis::LoopBit(n);
     if (seen.Insert(node)) VectorizeStaged(t, node);
   }
-  LoopSet vectors = 0;  // base axes that are vectorized
-  for (size_t i : t.Axes(AxisKind::kVector)) vectors |= LoopBit(t.nest().axes[i].base);
+  analysis::LoopSet vectors = 0;  // base axes that are vectorized
+  for (size_t i : t.Axes(AxisKind::kVector)) vectors |= analysis::LoopBit(t.nest().axes[i].base);
   std::vector<std::pair<std::string, int64_t>> unrolls;
   Sums sums;
   std::vector<const UOp*> in_terms;  // reduces whose results are staged
   for (size_t n = t.nest().base.size(); n-- > 0;) {
-    const BaseAxis& base = t.nest().base[n];
+    const analysis::BaseAxis& base = t.nest().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
     const int64_t terms = t.LanesAlong(t.nest().AxisNamed(base.name), lanes.Widest());
     if ((t.nest().varies[n] & vectors) != 0 || terms <= 1) continue;
@@ -194,4 +195,4 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
   if (rows == 1) StageInOutput(t);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

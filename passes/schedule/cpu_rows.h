@@ -5,13 +5,13 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Schedules a kernel with reduces that are invariant along the axes `shared`. A row is the results
 // along these axes; one work-item computes it, so that each such reduce is computed once per row.
 // The terms of each reduce are vectorized, unless it is better to vectorize its results.
-void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared);
+void ScheduleCpuRows(ScheduleBuilder& t, analysis::LoopSet shared);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CPU_ROWS_H_

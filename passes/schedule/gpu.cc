@@ -8,11 +8,11 @@
 #include "passes/schedule/gpu_sums.h"
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 const UOp* FinalReduce(const ScheduleBuilder& t) {
-  for (const BaseAxis& b : t.nest().base) {
+  for (const analysis::BaseAxis& b : t.nest().base) {
     if (const UOp* reduce = t.ReduceOf(b)) return reduce;
   }
   return nullptr;
@@ -21,7 +21,7 @@ const UOp* FinalReduce(const ScheduleBuilder& t) {
 // A row-major matrix times a vector: few results, each a long sum that several work-items share.
 bool Matvec(ScheduleBuilder& t) {
   const UOp* reduce = FinalReduce(t);
-  const AxisList reduces = t.Axes(AxisKind::kReduce);
+  const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
   if (!reduce || static_cast<Op>(reduce->word()) != Op::kAdd || reduces.empty()) return false;
   const UOp* product = reduce->src(0);
   if (product->op != Op::kMul) return false;
@@ -29,15 +29,15 @@ bool Matvec(ScheduleBuilder& t) {
   // A group computes `words` columns of `words` results, and `share` work-items each one's terms.
   const int64_t words = t.target().AccessWords();
   const int64_t share = std::max<int64_t>(2, 2 * t.target().least_group_items / words);
-  std::vector<const Access*> loads;
-  for (const Access& a : t.accesses()) {
+  std::vector<const analysis::Access*> loads;
+  for (const analysis::Access& a : t.accesses()) {
     if (!a.is_store()) loads.push_back(&a);
   }
   if (loads.size() != 2 || t.Size(k) % share != 0 || t.IsSymbolic(k)) return false;
   const bool contiguous = t.Stride(*loads[0], k) == 1 || t.Stride(*loads[1], k) == 1;
   // If both operands are invariant along some axis, it is a matrix product, for which other rules
   // are better.
-  const auto repeats = [&](const Access* a) {
+  const auto repeats = [&](const analysis::Access* a) {
     const auto globals = t.Axes(AxisKind::kGlobal);
     return std::any_of(globals.begin(), globals.end(),
                        [&](size_t i) { return t.Stride(*a, i) == 0; });
@@ -65,10 +65,10 @@ void UpcastMasked(ScheduleBuilder& t) {
   const int64_t window = t.target().window;
   const int64_t most = window * window / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
   for (size_t n = t.nest().base.size(); n-- > 0;) {
-    const BaseAxis& base = t.nest().base[n];
+    const analysis::BaseAxis& base = t.nest().base[n];
     if (!base.IsStored() || base.size.is_symbolic() || base.max_size > window) continue;
     const bool masked = std::any_of(t.accesses().begin(), t.accesses().end(),
-                                    [&](const Access& a) { return a.masked[n]; });
+                                    [&](const analysis::Access& a) { return a.masked[n]; });
     if (!masked || t.nest().UpcastSize() * base.max_size > most) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.nest().axes[i].base == n && t.Try<directive::Upcast>(i)) break;
@@ -81,7 +81,7 @@ void UpcastMasked(ScheduleBuilder& t) {
 bool LeavesEnough(const ScheduleBuilder& t, int64_t times) {
   NodeMap<int64_t> terms;
   int64_t longest = 1;
-  for (const BaseAxis& b : t.nest().base) {
+  for (const analysis::BaseAxis& b : t.nest().base) {
     const UOp* reduce = t.ReduceOf(b);
     if (!reduce) continue;
     int64_t& n = terms[reduce];
@@ -111,7 +111,7 @@ void UpcastBroadcast(ScheduleBuilder& t) {
         }
         bool reused = false;
         int64_t moving = 0, strides = 0;
-        for (const Access& a : t.accesses()) {
+        for (const analysis::Access& a : t.accesses()) {
           const int64_t s = t.Stride(a, i).value_or(1);
           // An axis counts only if the operand that it reuses is not already reused along an axis
           // that is upcast or unrolled.
@@ -141,7 +141,7 @@ void Locals(ScheduleBuilder& t) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (t.IsSymbolic(i)) continue;
     const bool reused = std::any_of(t.accesses().begin(), t.accesses().end(),
-                                    [&](const Access& a) { return t.Stride(a, i) == 0; });
+                                    [&](const analysis::Access& a) { return t.Stride(a, i) == 0; });
     ranked.push_back({reused, i});
   }
   std::sort(ranked.begin(), ranked.end(), [](const Choice& a, const Choice& b) {
@@ -187,7 +187,7 @@ void Locals(ScheduleBuilder& t) {
 }  // namespace
 
 void ScheduleForGpu(ScheduleBuilder& t) {
-  if (const LoopSet shared = t.SharedAlong()) {
+  if (const analysis::LoopSet shared = t.SharedAlong()) {
     ScheduleGpuRows(t, shared);
     if (t.nest().GroupSize() == 1) Locals(t);
     return;
@@ -202,7 +202,7 @@ void ScheduleForGpu(ScheduleBuilder& t) {
   }
   UnrollReduce(t);
   if (t.Axes(AxisKind::kUpcast).empty() && t.Axes(AxisKind::kUnroll).empty()) {
-    const AxisList globals = t.Axes(AxisKind::kGlobal);
+    const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
     if (!globals.empty() && !t.IsSymbolic(globals.back())) {
       const std::string last = t.nest().axes[globals.back()].name;
       // To whole groups, or if that adds too much, to whole subgroups.
@@ -218,4 +218,4 @@ void ScheduleForGpu(ScheduleBuilder& t) {
   if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -5,7 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::schedule {
 
 int64_t EnoughItems(const ScheduleBuilder& t) {
   return int64_t{2} * t.target().compute_units * t.target().items_per_unit;
@@ -29,12 +29,12 @@ void UnrollReduce(ScheduleBuilder& t) {
     const UOp* reduce = t.ReduceOf(t.nest().base[n]);
     if (!reduce || !seen.Insert(reduce)) continue;
     const auto axes = [&](AxisKind kind) {
-      AxisList all = t.Axes(kind);
+      loop_nest::AxisList all = t.Axes(kind);
       llvm::erase_if(
           all, [&](size_t i) { return t.nest().base[t.nest().axes[i].base].reduce != reduce; });
       return all;
     };
-    const AxisList reduces = axes(AxisKind::kReduce);
+    const loop_nest::AxisList reduces = axes(AxisKind::kReduce);
     const int64_t upcast = t.nest().UpcastSize();
     if (reduces.empty() || upcast >= ScheduleBuilder::kMostCopies) continue;
     const size_t last = reduces.back();
@@ -42,7 +42,7 @@ void UnrollReduce(ScheduleBuilder& t) {
     const int64_t size = t.Size(last);
     if (size <= directive::Unroll::kMost) {
       if (!t.Try<directive::Unroll>(last)) continue;
-      const AxisList rest = axes(AxisKind::kReduce);
+      const loop_nest::AxisList rest = axes(AxisKind::kReduce);
       if (!rest.empty() && size < words && t.Size(rest.back()) < words)
         t.Try<directive::Unroll>(rest.back());
     } else if (size % words == 0 && upcast * words <= ScheduleBuilder::kMostCopies) {
@@ -54,15 +54,15 @@ void UnrollReduce(ScheduleBuilder& t) {
 size_t ReducesOf(const ScheduleBuilder& t) {
   NodeSet seen;
   size_t n = 0;
-  for (const BaseAxis& b : t.nest().base) {
+  for (const analysis::BaseAxis& b : t.nest().base) {
     const UOp* reduce = t.ReduceOf(b);
     n += reduce && seen.Insert(reduce);
   }
   return n;
 }
 
-std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t) {
-  std::vector<AxisList> out;
+std::vector<loop_nest::AxisList> AxesByReduce(const ScheduleBuilder& t) {
+  std::vector<loop_nest::AxisList> out;
   NodeMap<size_t> number;  // 1 + the index in `out`, by reduce
   for (size_t i : t.Axes(AxisKind::kReduce)) {
     size_t& n = number[t.nest().base[t.nest().axes[i].base].reduce];
@@ -76,15 +76,15 @@ std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t) {
 }
 
 bool Nests(const ScheduleBuilder& t) {
-  const std::vector<BaseAxis>& base = t.nest().base;
+  const std::vector<analysis::BaseAxis>& base = t.nest().base;
   for (size_t n = 0; n < base.size(); ++n) {
     if (!t.ReduceOf(base[n])) continue;
     for (size_t m = 0; m < base.size(); ++m) {
       const bool other = t.ReduceOf(base[m]) && base[m].reduce != base[n].reduce;
-      if (other && (t.nest().varies[n] & LoopBit(m)) != 0) return true;
+      if (other && (t.nest().varies[n] & analysis::LoopBit(m)) != 0) return true;
     }
   }
   return false;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -9,7 +9,7 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // The number of work-items that keeps the device busy. In a kernel with fewer results, several
 // work-items may share a reduce.
@@ -37,7 +37,7 @@ std::string InAccessesPadded(ScheduleBuilder& t, const std::string& name, int64_
 }
 
 // The axes of each reduce that are loops.
-std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t);
+std::vector<loop_nest::AxisList> AxesByReduce(const ScheduleBuilder& t);
 
 // Whether a reduce is computed again for each term of another one.
 bool Nests(const ScheduleBuilder& t);
@@ -50,6 +50,6 @@ size_t ReducesOf(const ScheduleBuilder& t);
 // both.
 void UnrollReduce(ScheduleBuilder& t);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_GPU_AXES_H_

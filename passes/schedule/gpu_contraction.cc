@@ -13,7 +13,7 @@
 #include "passes/schedule/gpu_tile.h"
 #include "passes/schedule/matrix_tile.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Base axes by role. All other axes of the result are the batch.
@@ -25,9 +25,9 @@ struct Axes {
 
 // Chooses as rows and as lanes, for each operand, the last axis along which only that operand
 // varies. Returns nullopt if an operand has no such axis, or if lanes or terms are symbolic.
-std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) {
+std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& contraction) {
   Axes out;
-  LoopSet varies[2] = {0, 0};
+  analysis::LoopSet varies[2] = {0, 0};
   for (size_t n = 0; n < s.packed.size(); ++n) {
     for (size_t k = 0; k < 2; ++k) {
       if (s.packed[n].node != contraction.operands[k]) continue;
@@ -38,7 +38,8 @@ std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) 
   for (size_t n = 0; n < s.base.size(); ++n) {
     const bool is_symbolic = s.base[n].size.is_symbolic();
     if (is_symbolic && s.base[n].reduce) return std::nullopt;
-    const bool in[2] = {(varies[0] & LoopBit(n)) != 0, (varies[1] & LoopBit(n)) != 0};
+    const bool in[2] = {(varies[0] & analysis::LoopBit(n)) != 0,
+                        (varies[1] & analysis::LoopBit(n)) != 0};
     if (s.base[n].reduce) {
       if (out.term != SIZE_MAX || !in[0] || !in[1]) return std::nullopt;
       out.term = n;
@@ -64,8 +65,8 @@ struct Items {
 // Each work-item computes several vectors of `vector` neighbouring results. Between two of its
 // vectors are those of the other work-items, so that the work-items of a subgroup read adjacent
 // vectors of local memory at the same time.
-Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int64_t items,
-               int64_t vector, int64_t in_subgroup) {
+Items TileAxis(directive::DirectiveList& to, const std::string& axis, int64_t results,
+               int64_t items, int64_t vector, int64_t in_subgroup) {
   to.Pad(axis, results * items);
   const auto [vectors, own] = to.Split(axis, vector);
   to.Try(directive::Upcast{{own, std::nullopt}});
@@ -80,15 +81,15 @@ Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int6
 
 // Splits `size` steps off, or takes the whole axis if it has no others, and binds them.
 template <typename D>
-std::string BindInner(DirectiveList& to, const std::string& axis, int64_t size) {
+std::string BindInner(directive::DirectiveList& to, const std::string& axis, int64_t size) {
   const auto [outer, inner] = to.Split(axis, size);
   if (!inner.empty()) to.Try(D{{inner, std::nullopt}});
   return outer;
 }
 
-std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& axes, LoopNest& s,
-                                            const Target& target) {
-  DirectiveList to(s, target);
+std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& axes,
+                                            loop_nest::LoopNest& s, const passes::Target& target) {
+  directive::DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
   to.Pad(row, tile.GroupRows());
@@ -98,9 +99,9 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& 
   const auto outside = [&](const std::string& axis, int64_t size) {
     return to.Size(axis) == size ? std::string() : axis + ".0";
   };
-  const std::string rows = outside(row, MatrixAxes::kRows),
-                    lanes = outside(lane, MatrixAxes::kColumns);
-  std::string terms = outside(term, MatrixAxes::kTerms);
+  const std::string rows = outside(row, loop_nest::MatrixAxes::kRows),
+                    lanes = outside(lane, loop_nest::MatrixAxes::kColumns);
+  std::string terms = outside(term, loop_nest::MatrixAxes::kTerms);
   to.Try(directive::Matrix{row, lane, term});
   const auto divide = [&](const std::string& axis, int64_t own, int64_t units) {
     if (axis.empty()) return;
@@ -109,7 +110,7 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& 
   };
   divide(rows, tile.rows, tile.row_units);
   divide(lanes, tile.lanes, tile.lane_units);
-  if (!terms.empty()) terms = to.Split(terms, tile.depth / MatrixAxes::kTerms).first;
+  if (!terms.empty()) terms = to.Split(terms, tile.depth / loop_nest::MatrixAxes::kTerms).first;
   for (const size_t number : axes.packed) {
     // Without a loop over blocks of terms, the factors are read from memory.
     if (terms.empty()) break;
@@ -120,8 +121,8 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& 
 }
 
 std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axes, int64_t vector,
-                                            LoopNest& s, const Target& target) {
-  DirectiveList to(s, target);
+                                            loop_nest::LoopNest& s, const passes::Target& target) {
+  directive::DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
   to.Pad(term, tile.depth);
@@ -149,17 +150,18 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
 
 // The kernel with its operands marked, and how its axes take part.
 struct Problem {
-  LoopNest nest;
+  loop_nest::LoopNest nest;
   Axes axes;
   ContractionSize size;
 };
 
 std::optional<Problem> FindProblem(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                                   const Target& target, std::vector<Contraction> found,
+                                   const passes::Target& target, std::vector<Contraction> found,
                                    bool as_halves) {
   kernel.body.root = WithPackedOperands(kernel, found, as_halves);
   ShapeMap shapes(module, *kernel.body.context);
-  absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
+  absl::StatusOr<loop_nest::LoopNest> s =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
   const std::optional<Axes> axes = FindAxes(*s, found[0]);
   // If the sum is read at several indices, it is computed at each of them, and each computation
@@ -169,7 +171,7 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   size.batch = axes->batch;
   size.rows = s->base[axes->row].max_size;
   for (size_t n = 0; n < s->base.size(); ++n) {
-    const BaseAxis& base = s->base[n];
+    const analysis::BaseAxis& base = s->base[n];
     if (!base.size.is_symbolic()) continue;
     int64_t& factor = n == axes->row ? size.symbolic_rows : size.symbolic_batch;
     factor = SaturatingMul(factor, std::max<int64_t>(1, base.max_size));
@@ -183,11 +185,12 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
 // The nest of the best tile, with its directives in `kernel`. `best(observer)` chooses the tile and
 // shows each that it considers; `apply(tile, nest)` gives its directives, if they are legal.
 template <typename Best, typename ApplyTile>
-std::optional<LoopNest> ScheduleTile(Problem& problem, Kernel& kernel, Candidates* candidates,
-                                     Best best, ApplyTile apply) {
+std::optional<loop_nest::LoopNest> ScheduleTile(Problem& problem, Kernel& kernel,
+                                                Candidates* candidates, Best best,
+                                                ApplyTile apply) {
   const auto observe = [&](const auto& tile) {
     if (!candidates) return;
-    LoopNest copy = problem.nest;
+    loop_nest::LoopNest copy = problem.nest;
     if (auto directives = apply(tile, copy)) candidates->Add(tile.seconds, std::move(*directives));
   };
   const auto tile = best(observe);
@@ -200,9 +203,10 @@ std::optional<LoopNest> ScheduleTile(Problem& problem, Kernel& kernel, Candidate
 
 }  // namespace
 
-std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               Candidates* candidates) {
+std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
+                                                          const KernelCalls& calls, Kernel& kernel,
+                                                          const passes::Target& target,
+                                                          Candidates* candidates) {
   const std::vector<Contraction> found = FindContractions(kernel);
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
     return std::nullopt;
@@ -216,7 +220,7 @@ std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const Kerne
                  : ScheduleTile(
                        *problem, kernel, candidates,
                        [&](auto observe) { return BestMatrixTile(problem->size, target, observe); },
-                       [&](const MatrixTile& tile, LoopNest& s) {
+                       [&](const MatrixTile& tile, loop_nest::LoopNest& s) {
                          return Apply(tile, problem->axes, s, target);
                        });
     if (nest) return nest;
@@ -228,9 +232,9 @@ std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const Kerne
   return ScheduleTile(
       *problem, kernel, candidates,
       [&](auto observe) { return BestGpuTile(problem->size, target, observe); },
-      [&](const GpuTile& tile, LoopNest& s) {
+      [&](const GpuTile& tile, loop_nest::LoopNest& s) {
         return Apply(tile, problem->axes, width, s, target);
       });
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -9,17 +9,18 @@
 #include "passes/loop_nest/loop_nest.h"
 #include "passes/schedule/candidates.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Chooses a schedule for a kernel with one sum of products. Two axes of the result and one of the
 // terms are tiled. Writes `packed` ops into the kernel's body and directives into its header.
 // Returns the schedule. Returns nullopt if copies to local memory would not pay; the caller must
 // then restore the body, which may have changed.
 // `candidates`: null, or receives the schedules that were considered.
-std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               Candidates* candidates);
+std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
+                                                          const KernelCalls& calls, Kernel& kernel,
+                                                          const passes::Target& target,
+                                                          Candidates* candidates);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_GPU_CONTRACTION_H_

@@ -7,10 +7,11 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/gpu_axes.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
-bool VariesAlong(const ScheduleBuilder& t, const Access& a, const AxisList& axes) {
+bool VariesAlong(const ScheduleBuilder& t, const analysis::Access& a,
+                 const loop_nest::AxisList& axes) {
   return llvm::any_of(axes, [&](size_t i) { return t.Stride(a, i) != 0; });
 }
 
@@ -22,12 +23,12 @@ struct Operands {
 
 // A matrix has an element for each result and term; a vector serves all rows, which the axis `row`
 // counts.
-Operands FindOperands(const ScheduleBuilder& t, const AxisList& results, size_t row) {
+Operands FindOperands(const ScheduleBuilder& t, const loop_nest::AxisList& results, size_t row) {
   Operands out;
-  const AxisList terms = t.Axes(AxisKind::kReduce);
+  const loop_nest::AxisList terms = t.Axes(AxisKind::kReduce);
   std::vector<size_t> contiguous;  // the last axis of each reduce
-  for (const AxisList& axes : AxesByReduce(t)) contiguous.push_back(axes.back());
-  for (const Access& a : t.accesses()) {
+  for (const loop_nest::AxisList& axes : AxesByReduce(t)) contiguous.push_back(axes.back());
+  for (const analysis::Access& a : t.accesses()) {
     if (a.is_store() || !VariesAlong(t, a, terms)) continue;
     out.widest = std::max<int64_t>(out.widest, ByteSize(a.node->dtype.scalar()));
     if (t.Stride(a, row) == 0) {
@@ -44,9 +45,9 @@ Operands FindOperands(const ScheduleBuilder& t, const AxisList& results, size_t 
 
 // Whether all reduces add, over axes of the same known sizes, so that the work-items of a group can
 // share them alike.
-bool AddAlike(const ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
+bool AddAlike(const ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces) {
   const auto size = [&](size_t i) { return t.nest().axes[i].size; };
-  for (const AxisList& axes : reduces) {
+  for (const loop_nest::AxisList& axes : reduces) {
     const UOp* reduce = t.nest().base[t.nest().axes[axes[0]].base].reduce;
     if (static_cast<Op>(reduce->word()) != Op::kAdd) return false;
     if (llvm::any_of(axes, [&](size_t i) { return t.IsSymbolic(i); })) return false;
@@ -59,7 +60,7 @@ bool AddAlike(const ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
 
 // How many work-items share each axis of a reduce, given what is left of the axes' sizes. A grid
 // has three dimensions, so the smallest of more axes are left to loops.
-std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const Target& target) {
+std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const passes::Target& target) {
   constexpr int64_t kDimensions = 3;
   const int64_t most = target.MostItems(), wanted = std::min(target.group_items, most);
   std::vector<int64_t> loops = sizes;
@@ -122,8 +123,8 @@ void TileRows(ScheduleBuilder& t, const std::string& row, int64_t group_items) {
 }
 
 // Whether each reduce has the same known number of terms in a block, and some number of blocks.
-bool SumsBlocks(const ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
-  return !reduces.empty() && llvm::all_of(reduces, [&](const AxisList& axes) {
+bool SumsBlocks(const ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces) {
+  return !reduces.empty() && llvm::all_of(reduces, [&](const loop_nest::AxisList& axes) {
     const bool known = !t.IsSymbolic(axes.back()) && t.Size(axes.back()) >= t.target().least_steps;
     return known && t.Size(axes.back()) == t.Size(reduces[0].back()) &&
            llvm::any_of(axes, [&](size_t i) { return t.IsSymbolic(i); });
@@ -133,8 +134,8 @@ bool SumsBlocks(const ScheduleBuilder& t, const std::vector<AxisList>& reduces) 
 }  // namespace
 
 bool ScheduleGpuMatvec(ScheduleBuilder& t) {
-  const std::vector<AxisList> reduces = AxesByReduce(t);
-  const AxisList results = t.Axes(AxisKind::kGlobal);
+  const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
+  const loop_nest::AxisList results = t.Axes(AxisKind::kGlobal);
   if (reduces.empty() || results.empty() || t.IsSymbolic(results.back())) return false;
   if (!AddAlike(t, reduces) || Nests(t)) return false;
   const Operands operands = FindOperands(t, results, results.back());
@@ -152,7 +153,7 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
   const ScheduleBuilder::State state = t.Save();
   const std::string row = t.nest().axes[results.back()].name;
   std::vector<std::vector<std::string>> names(sizes.size());  // of each axis, in each reduce
-  for (const AxisList& axes : reduces) {
+  for (const loop_nest::AxisList& axes : reduces) {
     for (size_t k = 0; k < axes.size(); ++k) names[k].push_back(t.nest().axes[axes[k]].name);
   }
   bool legal = true;
@@ -176,19 +177,19 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
 
 bool ShareBlocks(ScheduleBuilder& t) {
   const int64_t wanted = t.target().group_items, rows_of_item = t.target().tile_side;
-  const std::vector<AxisList> reduces = AxesByReduce(t);
+  const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
   if (!SumsBlocks(t, reduces) || Nests(t) || t.WorkItems() >= EnoughItems(t)) return false;
   std::vector<std::string> names;
-  for (const AxisList& axes : reduces) names.push_back(t.nest().axes[axes.back()].name);
+  for (const loop_nest::AxisList& axes : reduces) names.push_back(t.nest().axes[axes.back()].name);
   const int64_t items = PowerOfTwoDivisor(t.Size(reduces[0].back()), wanted);
   const ScheduleBuilder::State state = t.Save();
   if (items == 1 || !GroupAxes(t, names, items)) {
     t.Restore(state);
     return false;
   }
-  const AxisList results = t.Axes(AxisKind::kGlobal);
+  const loop_nest::AxisList results = t.Axes(AxisKind::kGlobal);
   if (results.empty() || t.IsSymbolic(results.back())) return true;
-  const bool contiguous = llvm::any_of(t.accesses(), [&](const Access& a) {
+  const bool contiguous = llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
     return !a.is_store() && t.Stride(a, results.back()) == 1;
   });
   if (!contiguous) return true;
@@ -202,4 +203,4 @@ bool ShareBlocks(ScheduleBuilder& t) {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -4,7 +4,7 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Schedules a kernel whose sums read a matrix once, with rows that are contiguous along the terms,
 // and a vector again for each row. Returns false, and changes nothing, if it is another kernel or
@@ -15,6 +15,6 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t);
 // leave the device without work: the work-items of a group share the terms of a block.
 bool ShareBlocks(ScheduleBuilder& t);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_GPU_MATVEC_H_

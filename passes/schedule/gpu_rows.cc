@@ -5,14 +5,14 @@
 
 #include "passes/schedule/gpu_axes.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The number of rows, that is, of results along all axes but those in `shared`.
-int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
+int64_t Rows(const ScheduleBuilder& t, analysis::LoopSet shared) {
   int64_t rows = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if ((shared & LoopBit(t.nest().axes[i].base)) == 0) rows *= t.Size(i);
+    if ((shared & analysis::LoopBit(t.nest().axes[i].base)) == 0) rows *= t.Size(i);
   }
   return rows;
 }
@@ -21,15 +21,16 @@ int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
 // Target::tile_side, and up to as many work-items different rows, while local memory suffices and
 // enough groups are left. Returns the number of work-items along the rows. `steps` is the number of
 // iterations of a row that work-items share.
-int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
+int64_t TileRows(ScheduleBuilder& t, analysis::LoopSet shared, int64_t steps) {
   const int64_t room = t.nest().StagedBytes();
   if (room == 0) return 1;
   const int64_t groups = Rows(t, shared);
   // Bytes of local memory per work-item for the partial results of reduces that the group shares.
   int64_t parts = 0;
-  LoopSet varied = shared;  // a reduce that varies along these is computed by one work-item
+  analysis::LoopSet varied =
+      shared;  // a reduce that varies along these is computed by one work-item
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
-    if (t.nest().base[n].staged) varied |= LoopBit(n);
+    if (t.nest().base[n].staged) varied |= analysis::LoopBit(n);
   }
   NodeSet sums;
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
@@ -46,7 +47,7 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
   const int64_t units = t.target().compute_units;
   size_t best = SIZE_MAX, served = 0;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool row = (shared & LoopBit(t.nest().axes[i].base)) == 0;
+    const bool row = (shared & analysis::LoopBit(t.nest().axes[i].base)) == 0;
     if (!row || t.IsSymbolic(i) || t.Size(i) % 2 != 0 || t.ReuseAlong(i) <= served) continue;
     best = i;
     served = t.ReuseAlong(i);
@@ -75,11 +76,11 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
 
 }  // namespace
 
-void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
+void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
   std::string row;  // the innermost long axis of a row, or that of a block of a symbolic number
   int64_t least = 2 * t.target().least_group_items;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if ((shared & LoopBit(t.nest().axes[i].base)) == 0) continue;
+    if ((shared & analysis::LoopBit(t.nest().axes[i].base)) == 0) continue;
     if (t.IsSymbolic(i)) {
       least = t.target().least_group_items;
     } else if (t.Size(i) >= least) {
@@ -105,17 +106,17 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
   }
   t.LoopAlong(shared);
   NodeSet seen;
-  LoopSet staged = 0;
+  analysis::LoopSet staged = 0;
   for (size_t n = t.nest().base.size(); n-- > 0;) {
-    const BaseAxis base = t.nest().base[n];
+    const analysis::BaseAxis base = t.nest().base[n];
     if (!base.staged) continue;
-    staged |= LoopBit(n);
+    staged |= analysis::LoopBit(n);
     if (!seen.Insert(base.staged) || base.size.is_symbolic()) continue;
     const std::string rest = InAccesses<directive::Upcast>(t, base.name);
     if (!local.empty()) t.TryWith<directive::Group>(t.nest().AxisNamed(rest), local);
   }
   for (size_t n = t.nest().base.size(); n-- > 0;) {
-    const BaseAxis base = t.nest().base[n];
+    const analysis::BaseAxis base = t.nest().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
     // A reduce that a staged value depends on is not shared: the work-item that stages an element
     // computes its reduce.
@@ -132,4 +133,4 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
   }
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

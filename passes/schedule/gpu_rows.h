@@ -4,13 +4,13 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Schedules a kernel with reduces that are invariant along the result axes `shared`. A row is the
 // results along these axes. A group computes one row or a few, and its work-items share the
 // reduces; a short row is computed by one work-item.
-void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared);
+void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_GPU_ROWS_H_

@@ -7,16 +7,16 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/gpu_axes.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Distributes the reduces, all of one shape, over the work-items of a group: first their innermost
 // axes, which are contiguous in memory, then further ones until there are enough work-items.
 // Returns false if there are too few terms for a group.
-bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
-  const Target& target = t.target();
+bool GroupAlong(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces) {
+  const passes::Target& target = t.target();
   std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
-  for (const AxisList& axes : reduces) {
+  for (const loop_nest::AxisList& axes : reduces) {
     names.emplace_back();
     for (size_t i : axes) names.back().push_back(t.nest().axes[i].name);
   }
@@ -49,7 +49,7 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
 // The number of the kernel's reduces that this one depends on.
 size_t ReducesBeneath(const ScheduleBuilder& t, const UOp* reduce) {
   NodeSet reduces;
-  for (const BaseAxis& b : t.nest().base) {
+  for (const analysis::BaseAxis& b : t.nest().base) {
     if (const UOp* other = t.ReduceOf(b); other && other != reduce) reduces.Insert(other);
   }
   const std::vector<const UOp*> nodes = PostOrder(reduce);
@@ -60,7 +60,7 @@ size_t ReducesBeneath(const ScheduleBuilder& t, const UOp* reduce) {
 // The axes of the reduces that depend on another reduce; empty if there are none.
 std::vector<std::string> OuterReduceAxes(const ScheduleBuilder& t) {
   std::vector<std::string> axes;
-  for (const BaseAxis& b : t.nest().base) {
+  for (const analysis::BaseAxis& b : t.nest().base) {
     const UOp* reduce = t.ReduceOf(b);
     if (reduce && !b.size.is_symbolic() && ReducesBeneath(t, reduce) > 0) axes.push_back(b.name);
   }
@@ -82,28 +82,29 @@ bool FillsGroup(const ScheduleBuilder& t, int64_t results) {
 // The outermost axis of each reduce.
 std::vector<std::string> FirstAxes(const ScheduleBuilder& t) {
   std::vector<std::string> names;
-  for (const AxisList& axes : AxesByReduce(t)) names.push_back(t.nest().axes[axes[0]].name);
+  for (const loop_nest::AxisList& axes : AxesByReduce(t))
+    names.push_back(t.nest().axes[axes[0]].name);
   return names;
 }
 
 }  // namespace
 
 bool Sums(ScheduleBuilder& t) {
-  const std::vector<AxisList> all = AxesByReduce(t);
+  const std::vector<loop_nest::AxisList> all = AxesByReduce(t);
   if (all.empty() || t.IsSymbolic(all[0].back())) return false;
-  const AxisList& reduces = all[0];
+  const loop_nest::AxisList& reduces = all[0];
   size_t along = 0;  // reduces with contiguous terms
-  for (const AxisList& axes : all) {
+  for (const loop_nest::AxisList& axes : all) {
     // A group can share reduces of one shape only.
     const bool alike = std::equal(
         axes.begin(), axes.end(), reduces.begin(), reduces.end(),
         [&](size_t a, size_t b) { return t.nest().axes[a].size == t.nest().axes[b].size; });
     if (!alike) return false;
-    along += llvm::any_of(t.accesses(), [&](const Access& a) {
+    along += llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
       return !a.is_store() && t.Stride(a, axes.back()) == 1;
     });
   }
-  for (const Access& a : t.accesses()) {
+  for (const analysis::Access& a : t.accesses()) {
     if (a.is_store()) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       // An operand that is reused makes it a product, for which other rules are better.
@@ -112,7 +113,7 @@ bool Sums(ScheduleBuilder& t) {
   }
   if (along == all.size() && !Nests(t)) return GroupAlong(t, all);
   if (along > 0 || all.size() > 1) return false;
-  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
   if (globals.empty() || t.IsSymbolic(globals.back())) return false;
   if (t.WorkItems() >= EnoughItems(t)) return false;
   const int64_t row = 2 * t.target().least_group_items;
@@ -129,7 +130,7 @@ bool NestedWindows(ScheduleBuilder& t) {
   const std::vector<std::string> outer = OuterReduceAxes(t);
   const int64_t pixels = Steps(t, outer);
   if (!FillsGroup(t, pixels) || pixels > ScheduleBuilder::kMostCopies) return false;
-  const AxisList reduces = t.Axes(AxisKind::kReduce);
+  const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
   const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
     const bool inner = !llvm::is_contained(outer, t.nest().axes[i].name);
     return inner && !t.IsSymbolic(i) && t.Size(i) <= t.target().short_terms;
@@ -149,12 +150,12 @@ bool NestedReduce(ScheduleBuilder& t) {
     if (!t.Try<directive::Group>(t.nest().AxisNamed(name))) return false;
   }
   const int64_t words = t.target().AccessWords();
-  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
   if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % words == 0) {
     t.Try<directive::Upcast>(globals.back(), words);
   }
   UnrollReduce(t);
-  const AxisList left = t.Axes(AxisKind::kReduce);
+  const loop_nest::AxisList left = t.Axes(AxisKind::kReduce);
   if (left.empty() || t.IsSymbolic(left[0])) return true;
   const int64_t share = PowerOfTwoDivisor(t.Size(left[0]), t.target().MostItems() / items);
   if (share > 1) t.Try<directive::Group>(left[0], share);
@@ -163,7 +164,7 @@ bool NestedReduce(ScheduleBuilder& t) {
 
 bool GroupReduce(ScheduleBuilder& t) {
   const int64_t most = t.target().MostItems(), least = t.target().least_group_items;
-  const AxisList reduces = t.Axes(AxisKind::kReduce);
+  const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2 * t.target().small_grid) return false;
   // Whether groups of the most work-items are no more than keep the device busy.
@@ -194,7 +195,7 @@ bool GroupReduce(ScheduleBuilder& t) {
   return !group.empty();
 }
 
-int64_t MaxSharingItems(const Target& target, int64_t steps) {
+int64_t MaxSharingItems(const passes::Target& target, int64_t steps) {
   return std::clamp<int64_t>(steps / target.least_steps, 1, target.group_items / 2);
 }
 
@@ -219,4 +220,4 @@ void ShareReduces(ScheduleBuilder& t) {
     t.TryWith<directive::Group>(t.nest().AxisNamed(names[k]), group);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

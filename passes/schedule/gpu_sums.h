@@ -4,7 +4,7 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Each of the following functions tests whether the kernel has a certain form. If so, it applies
 // directives and returns true.
@@ -26,12 +26,12 @@ bool GroupReduce(ScheduleBuilder& t);
 
 // The largest number of work-items that should share a reduce of `steps` iterations: each needs
 // Target::least_steps.
-int64_t MaxSharingItems(const Target& target, int64_t steps);
+int64_t MaxSharingItems(const passes::Target& target, int64_t steps);
 
 // If there are too few register tiles to keep the device busy, lets several work-items share the
 // reduces of each tile. Must be called after the tiles are chosen.
 void ShareReduces(ScheduleBuilder& t);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_GPU_SUMS_H_

@@ -7,7 +7,7 @@
 #include "ir/check.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Part of Target::fill_seconds that remains when copies of consecutive blocks overlap in this way.
@@ -25,7 +25,7 @@ double WaitingShare(GpuTile::Copies copies) {
 
 // The cost of reading four bytes of local memory, relative to a multiply-add, if vectors of
 // Target::mem_width are read.
-double ReadWeight(const Target& target) {
+double ReadWeight(const passes::Target& target) {
   return target.load_weight / static_cast<double>(target.AccessWords());
 }
 
@@ -40,7 +40,8 @@ double TimeOfSizes(const ContractionSize& size,
   return std::sqrt(seconds(size) * seconds(least));
 }
 
-double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Target& target) {
+double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size,
+                      const passes::Target& target) {
   const int64_t groups =
       size.batch * CeilDiv(size.rows, tile.GroupRows()) * CeilDiv(size.lanes, tile.GroupLanes());
   const int64_t steps = CeilDiv(size.terms, tile.depth);
@@ -64,7 +65,7 @@ double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Ta
   return std::max(computes, memory) + target.not_hidden * std::min(computes, memory);
 }
 
-std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target,
+std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const passes::Target& target,
                                    llvm::function_ref<void(const GpuTile&)> observer) {
   const double flops = 2.0 * static_cast<double>(size.batch) * static_cast<double>(size.rows) *
                        static_cast<double>(size.lanes) * static_cast<double>(size.terms);
@@ -87,7 +88,8 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
           for (int64_t depth = least / 2; depth <= 2 * least; depth *= 2) {
             GpuTile tile{rows, lanes, item_rows, item_lanes, depth};
             const int64_t copied = (tile.GroupRows() + tile.GroupLanes()) * depth;
-            const int64_t bytes = copied * size.bytes + 2 * depth * LoopNest::kRowPadding;
+            const int64_t bytes =
+                copied * size.bytes + 2 * depth * loop_nest::LoopNest::kRowPadding;
             if (bytes > target.local_memory || depth > size.terms) continue;
             const bool ahead = tile_words + copied / items * words <= registers;
             if (2 * bytes <= target.local_memory) {
@@ -106,4 +108,4 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
   return best && GpuTileSeconds(*best, size, target) < without ? best : std::nullopt;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

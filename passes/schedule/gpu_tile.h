@@ -9,7 +9,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // The sizes of a contraction: `batch` products of rows x terms by terms x lanes.
 struct ContractionSize {
@@ -44,14 +44,15 @@ struct GpuTile {
 };
 
 // The predicted time, in seconds, of the whole contraction with this tile.
-double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Target& target);
+double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size,
+                      const passes::Target& target);
 
 // The tile with the least predicted time. Returns nullopt if a schedule without copies to local
 // memory takes less time.
 // `observer` receives each tile whose time is predicted.
-std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target,
+std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const passes::Target& target,
                                    llvm::function_ref<void(const GpuTile&)> observer = nullptr);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_GPU_TILE_H_

@@ -7,7 +7,7 @@
 #include "passes/directives/directives.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 Kernel CloneOf(const Kernel& kernel) {
@@ -20,29 +20,30 @@ Kernel CloneOf(const Kernel& kernel) {
 }  // namespace
 
 KernelCosts::KernelCosts(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                         const Target& target)
+                         const passes::Target& target)
     : module_(module),
       calls_(calls),
       target_(target),
       clone_(CloneOf(kernel)),
       shapes_(module, *clone_.body.context) {}
 
-absl::StatusOr<Cost> KernelCosts::Of(std::vector<Directive> directives) {
+absl::StatusOr<cost::Cost> KernelCosts::Of(std::vector<Directive> directives) {
   clone_.directives = std::move(directives);
-  absl::StatusOr<LoopNest> nest = MakeLoopNest(module_, calls_, clone_, target_, shapes_);
+  absl::StatusOr<loop_nest::LoopNest> nest =
+      directive::MakeLoopNest(module_, calls_, clone_, target_, shapes_);
   if (!nest.ok()) return nest.status();
   if (accesses_.empty()) {
-    Simplifier simplifier(*clone_.body.context, &module_);
-    accesses_ = FindAccesses(
+    simplify::Simplifier simplifier(*clone_.body.context, &module_);
+    accesses_ = analysis::FindAccesses(
         clone_.body, nest->base, shapes_, [&](const UOp* u) { return simplifier(u); },
         /*with_staged=*/true);
   }
-  return PredictCost(WorkOf(clone_.body, *nest, accesses_, target_), target_);
+  return cost::PredictCost(cost::WorkOf(clone_.body, *nest, accesses_, target_), target_);
 }
 
-absl::StatusOr<Cost> KernelCost(const Module& module, const KernelCalls& calls,
-                                const Kernel& kernel, const Target& target) {
+absl::StatusOr<cost::Cost> KernelCost(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const passes::Target& target) {
   return KernelCosts(module, calls, kernel, target).Of(kernel.directives);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

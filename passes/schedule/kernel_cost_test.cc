@@ -12,7 +12,7 @@
 #include "passes/directives/directives.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 constexpr char kProduct[] = R"(tg 1
@@ -91,23 +91,23 @@ class KernelCostTest : public testing::Test {
     ASSERT_TRUE(cost.ok()) << cost.status();
     cost_ = *cost;
     ShapeMap shapes(*module_, *kernel.body.context);
-    const auto schedule_of = MakeLoopNest(*module_, calls, kernel, target_, shapes);
+    const auto schedule_of = directive::MakeLoopNest(*module_, calls, kernel, target_, shapes);
     ASSERT_TRUE(schedule_of.ok());
-    Simplifier simplifier(*kernel.body.context, module_.get());
-    const auto accesses = FindAccesses(
+    simplify::Simplifier simplifier(*kernel.body.context, module_.get());
+    const auto accesses = analysis::FindAccesses(
         kernel.body, schedule_of->base, shapes, [&](const UOp* u) { return simplifier(u); }, true);
-    work_ = WorkOf(kernel.body, *schedule_of, accesses, target_);
+    work_ = cost::WorkOf(kernel.body, *schedule_of, accesses, target_);
   }
 
-  Target target_ = *FindTarget("cl-cpu");
+  passes::Target target_ = *passes::FindTarget("cl-cpu");
   std::unique_ptr<Module> module_;
-  Cost cost_;
-  ScheduledWork work_;
+  cost::Cost cost_;
+  cost::ScheduledWork work_;
 };
 
 TEST_F(KernelCostTest, ScalarProduct) {
   Read(kProduct, "");
-  const Instructions count = CountInstructions(work_, target_);
+  const cost::Instructions count = cost::CountInstructions(work_, target_);
   // Each addition waits for the one before; a multiply-add is one instruction.
   EXPECT_DOUBLE_EQ(count.arithmetic, 64.0 * 128 * 32 * 8);
   EXPECT_DOUBLE_EQ(count.loads, 2.0 * 64 * 128 * 32);
@@ -116,7 +116,7 @@ TEST_F(KernelCostTest, ScalarProduct) {
 
 TEST_F(KernelCostTest, PackedProduct) {
   Read(kProduct, "vectorize(i1, 16), upcast(i1.0, 4), upcast(i0, 4), loop(i0.0), pack(p1, i1.0.0)");
-  const Instructions count = CountInstructions(work_, target_);
+  const cost::Instructions count = cost::CountInstructions(work_, target_);
   // i1.0.0: 2 groups; i0.0: 16 steps; r0: 32 terms; 4 rows of 4 vectors of 16 columns. The four
   // rows' factors are read one by one, strided in memory; the columns' from the copy.
   EXPECT_DOUBLE_EQ(count.arithmetic, 2.0 * 16 * 32 * 16);
@@ -126,9 +126,9 @@ TEST_F(KernelCostTest, PackedProduct) {
 }
 
 TEST_F(KernelCostTest, MatrixInstructionsHaveARateOfTheirOwn) {
-  target_ = *FindTarget("cl-nvidia-sm90");
+  target_ = *passes::FindTarget("cl-nvidia-sm90");
   Read(kHalves, "matrix(i0, i1, r0), pack(p0, r0.0, local), pack(p1, r0.0, local)");
-  const Instructions count = CountInstructions(work_, target_);
+  const cost::Instructions count = cost::CountInstructions(work_, target_);
   // Casts and products are part of the instructions.
   EXPECT_DOUBLE_EQ(count.arithmetic,
                    64.0 * 128 * 32 * target_.flops_per_second / target_.matrix_flops_per_second);
@@ -136,7 +136,7 @@ TEST_F(KernelCostTest, MatrixInstructionsHaveARateOfTheirOwn) {
 
 TEST_F(KernelCostTest, AReduceIsComputedOnceARow) {
   Read(kRows, "vectorize(i1, 16), loop(i1.0), unroll(r0, 16)");
-  const Instructions count = CountInstructions(work_, target_);
+  const cost::Instructions count = cost::CountInstructions(work_, target_);
   const double additions = 64 * 8 * 8;  // eight vectors a row, each waits for the one before
   const double recips = 64 * 6, products = 64 * 8;
   EXPECT_DOUBLE_EQ(count.arithmetic, additions + recips + products);
@@ -145,11 +145,12 @@ TEST_F(KernelCostTest, AReduceIsComputedOnceARow) {
 
 TEST_F(KernelCostTest, WithoutALoopAReduceIsComputedForEachResult) {
   Read(kRows, "unroll(r0, 16)");
-  EXPECT_DOUBLE_EQ(CountInstructions(work_, target_).arithmetic, 64.0 * 128 * (8 * 8 + 6 + 1));
+  EXPECT_DOUBLE_EQ(cost::CountInstructions(work_, target_).arithmetic,
+                   64.0 * 128 * (8 * 8 + 6 + 1));
 }
 
 TEST_F(KernelCostTest, TotalAndLimit) {
-  Cost cost;
+  cost::Cost cost;
   cost.compute = 4, cost.utilization = 0.5, cost.launch = 1;
   cost.memory = {3, 9};
   cost.levels = {"core cache", "memory"};
@@ -172,4 +173,4 @@ TEST_F(KernelCostTest, AnIllegalDirectiveIsAnError) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::schedule

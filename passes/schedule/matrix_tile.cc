@@ -5,16 +5,17 @@
 #include "ir/arithmetic.h"
 #include "passes/loop_nest/loop_nest.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
-constexpr int64_t kRows = MatrixAxes::kRows, kColumns = MatrixAxes::kColumns;
+constexpr int64_t kRows = loop_nest::MatrixAxes::kRows, kColumns = loop_nest::MatrixAxes::kColumns;
 constexpr int64_t kHalfBytes = 2;
 
 // Registers of a work-item: the sums, the factors of one step, and addresses.
-int64_t Registers(const MatrixTile& tile, const Target& target) {
+int64_t Registers(const MatrixTile& tile, const passes::Target& target) {
   const int64_t sums = kRows * kColumns / target.subgroup_size * tile.rows * tile.lanes;
-  const int64_t halves = (tile.rows * kRows + tile.lanes * kColumns) * MatrixAxes::kTerms;
+  const int64_t halves =
+      (tile.rows * kRows + tile.lanes * kColumns) * loop_nest::MatrixAxes::kTerms;
   const int64_t addresses = target.vector_registers / 4;
   return sums + halves / 2 / target.subgroup_size + addresses;
 }
@@ -24,7 +25,7 @@ int64_t LocalBytes(const MatrixTile& tile) {
   int64_t bytes = 0;
   for (const int64_t results : {tile.GroupRows(), tile.GroupLanes()}) {
     bytes += kHalfBytes * results * tile.depth;
-    bytes += std::max(results, tile.depth) * LoopNest::kRowPadding;
+    bytes += std::max(results, tile.depth) * loop_nest::LoopNest::kRowPadding;
   }
   return tile.buffers * bytes;
 }
@@ -35,7 +36,7 @@ int64_t MatrixTile::GroupRows() const { return kRows * rows * row_units; }
 int64_t MatrixTile::GroupLanes() const { return kColumns * lanes * lane_units; }
 
 double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
-                         const Target& target) {
+                         const passes::Target& target) {
   const int64_t units = tile.row_units * tile.lane_units;
   const int64_t items = units * target.subgroup_size;
   const int64_t groups =
@@ -68,7 +69,7 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   return std::max(computes, memory) + target.not_hidden * std::min(computes, memory);
 }
 
-std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const Target& target,
+std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const passes::Target& target,
                                          llvm::function_ref<void(const MatrixTile&)> observer) {
   std::optional<MatrixTile> best;
   for (const int64_t rows : {1, 2, 4}) {
@@ -86,7 +87,7 @@ std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const Targ
               // Not if half of the tile, or more, would be padding.
               if (tile.GroupRows() >= 2 * CeilDiv(size.rows, kRows) * kRows ||
                   tile.GroupLanes() >= 2 * CeilDiv(size.lanes, kColumns) * kColumns ||
-                  (depth >= size.terms && depth > MatrixAxes::kTerms)) {
+                  (depth >= size.terms && depth > loop_nest::MatrixAxes::kTerms)) {
                 continue;
               }
               tile.seconds = TimeOfSizes(size, [&](const ContractionSize& s) {
@@ -103,4 +104,4 @@ std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const Targ
   return best;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -9,7 +9,7 @@
 #include "passes/schedule/gpu_tile.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // A group has row_units x lane_units subgroups. Each computes rows x lanes results, in units of a
 // matrix instruction's (16 x 8). The group copies what it reads of `depth` terms at a time to local
@@ -27,14 +27,15 @@ struct MatrixTile {
 
 // The predicted time, in seconds, of the whole contraction with this tile. The sizes of
 // `ContractionSize` are those before padding.
-double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size, const Target& target);
+double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
+                         const passes::Target& target);
 
 // The tile with the least predicted time; nullopt if none fits. `observer` receives each tile whose
 // time is predicted.
 std::optional<MatrixTile> BestMatrixTile(
-    const ContractionSize& size, const Target& target,
+    const ContractionSize& size, const passes::Target& target,
     llvm::function_ref<void(const MatrixTile&)> observer = nullptr);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_MATRIX_TILE_H_

@@ -5,7 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Whether axes of this kind are loops of the nest; all others are inside its body.
@@ -21,7 +21,7 @@ double Stays(double bytes, const Cache& cache) {
 }  // namespace
 
 MemoryTraffic::MemoryTraffic(const ScheduleBuilder& t) : t_(t) {
-  for (const Access& a : t_.accesses()) {
+  for (const analysis::Access& a : t_.accesses()) {
     if (a.is_store()) continue;
     Load load = LoadOf(a);
     // Several reduces that read the same elements cause one load in the model, with a count.
@@ -76,7 +76,7 @@ double MemoryTraffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes
   return sum;
 }
 
-MemoryTraffic::Load MemoryTraffic::LoadOf(const Access& a) const {
+MemoryTraffic::Load MemoryTraffic::LoadOf(const analysis::Access& a) const {
   const UOp* memory = a.node->src(0);
   while (memory->num_srcs > 0) memory = memory->src(0);
   const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -132,4 +132,4 @@ double MemoryTraffic::Bytes(const Load& load, const Strides& strides) const {
   return std::min(runs * std::max(run, line) * load.element, load.whole);
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

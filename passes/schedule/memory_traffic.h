@@ -12,7 +12,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // A nest of loops over results, the outermost first; for each loop its axis and its trip count.
 using Nest = llvm::SmallVector<std::pair<size_t, int64_t>, 6>;
@@ -49,7 +49,7 @@ class MemoryTraffic {
 
   double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const;
   // The fields of Load that do not depend on the nest.
-  Load LoadOf(const Access& a) const;
+  Load LoadOf(const analysis::Access& a) const;
   static void Add(Strides& strides, const Load& load, size_t axis, int64_t steps);
   bool Same(const Load& a, const Load& b) const;
   // Extends `strides` by the loop at `level` of `nest`, after all loops inside it.
@@ -61,6 +61,6 @@ class MemoryTraffic {
   std::vector<Load> loads_;
 };
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_MEMORY_TRAFFIC_H_

@@ -10,7 +10,7 @@
 #include "ir/op.h"
 #include "passes/analysis/indexing.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Two axes of a shape between which all axes have size 1.
@@ -26,7 +26,7 @@ Shape Merged(Shape shape, AxisPair pair) {
 
 // The axis of a reshape's source that alone makes up axis `dim` of its result.
 std::optional<size_t> AxisBelowReshape(const Shape& from, const Shape& to, size_t dim) {
-  for (const ReshapeGroup& g : GroupReshape(from, to)) {
+  for (const analysis::ReshapeGroup& g : analysis::GroupReshape(from, to)) {
     if (dim < g.to_begin || dim >= g.to_end) continue;
     std::optional<size_t> axis;
     for (size_t k = g.from_begin; k < g.from_end; ++k) {
@@ -164,4 +164,4 @@ bool MergeResultAxes(Body& body, ShapeMap& shapes) {
   return changed;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Merges neighbouring axes of the stored shape, where a reshape that does so can be moved from the
 // stores through all ops down to the arguments: no op separates the axes, pads them, or repeats
@@ -15,6 +15,6 @@ namespace tg {
 // Returns whether the body changed.
 bool MergeResultAxes(Body& body, ShapeMap& shapes);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_MERGE_AXES_H_

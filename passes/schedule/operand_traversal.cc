@@ -5,7 +5,7 @@
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The number of different elements that the loops access, by ascending strides; iterations of
@@ -66,4 +66,4 @@ double Traversal::Elements(int64_t terms, int64_t lines, int64_t steps) const {
   return count;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -7,7 +7,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // One pair per loop around an access: the distance in memory between consecutive iterations, and
 // the trip count.
@@ -49,6 +49,6 @@ struct Traversal {
   Steps AllSteps(int64_t terms, int64_t lines, int64_t steps) const;
 };
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_OPERAND_TRAVERSAL_H_

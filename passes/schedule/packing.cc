@@ -6,7 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The wanted number of groups of rows: two per core, and no more, because each group computes again
@@ -15,9 +15,9 @@ int64_t GroupsOfRows(const ScheduleBuilder& t) { return int64_t{2} * t.target().
 
 // Makes loops of `same`, base axes of what is stored, but keeps parts of them global until there
 // are `wanted` groups; `groups`: how many the other axes make.
-void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t wanted) {
+void LoopOverSame(ScheduleBuilder& t, analysis::LoopSet same, int64_t groups, int64_t wanted) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.nest().axes[i].base);
+    const analysis::LoopSet bit = analysis::LoopBit(t.nest().axes[i].base);
     if ((same & bit) == 0 || groups >= wanted) continue;
     int64_t parts = std::min(CeilDiv(wanted, groups), t.Size(i));
     while (t.Size(i) % parts != 0) ++parts;
@@ -35,15 +35,17 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
   if (!t.target().HasVectors() || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
   const VectorizationCost lanes(t, 0);
   for (size_t n = 0; n < t.accesses().size(); ++n) {
-    const Access& a = t.accesses()[n];
+    const analysis::Access& a = t.accesses()[n];
     const UOp* reduce = lanes.ReduceOf(n);
-    const auto is_other = [&](const Access& other) { return &other != &a && other.node == a.node; };
+    const auto is_other = [&](const analysis::Access& other) {
+      return &other != &a && other.node == a.node;
+    };
     if (a.is_store() || !reduce || a.is_gated || llvm::any_of(t.accesses(), is_other)) continue;
     int64_t rows = 1, blocks = 1, terms = 1;
     size_t along = kNoAxis;
     bool fits = true;
     for (size_t i = 0; fits && i < t.nest().axes.size(); ++i) {
-      const BaseAxis& base = t.nest().base[t.nest().axes[i].base];
+      const analysis::BaseAxis& base = t.nest().base[t.nest().axes[i].base];
       const std::optional<int64_t> stride = t.Stride(a, i);
       fits = stride && !base.size.is_symbolic();
       if (stride == 0) {
@@ -76,11 +78,11 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
   return std::nullopt;
 }
 
-bool LoopOverStaged(ScheduleBuilder& t, LoopSet shared) {
-  LoopSet same = 0;
+bool LoopOverStaged(ScheduleBuilder& t, analysis::LoopSet shared) {
+  analysis::LoopSet same = 0;
   int64_t groups = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.nest().axes[i].base);
+    const analysis::LoopSet bit = analysis::LoopBit(t.nest().axes[i].base);
     if ((shared & bit) != 0) continue;
     bool kept = false;
     for (size_t n = 0; n < t.nest().base.size(); ++n) {
@@ -97,4 +99,4 @@ bool LoopOverStaged(ScheduleBuilder& t, LoopSet shared) {
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -8,10 +8,10 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // The most rows that one work-item computes together: sums that hide the latency of an addition.
-inline int64_t RowsTogether(const Target& target) { return target.LatencySums(); }
+inline int64_t RowsTogether(const passes::Target& target) { return target.LatencySums(); }
 
 // Describes a load that should be copied. A row-fused kernel stages some sums for each row, such as
 // the products of a query with all keys in attention, and this load reads their terms with a
@@ -30,8 +30,8 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t);
 // Turns the axes of rows along which some staged value is invariant into loops, so that a group
 // computes that value once. A part of such an axis stays global if there would be too few groups
 // otherwise. Returns false if there is no such axis.
-bool LoopOverStaged(ScheduleBuilder& t, LoopSet shared);
+bool LoopOverStaged(ScheduleBuilder& t, analysis::LoopSet shared);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_PACKING_H_

@@ -6,7 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 
-namespace tg {
+namespace tg::schedule {
 
 int64_t VectorizationCost::MaxAccumulatorVectors(int64_t width) const {
   return std::min<int64_t>(t_.target().fma_accumulators, t_.target().MaxTile() / width);
@@ -20,14 +20,14 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
   const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
                                : MaxAccumulatorVectors(width);
   if (most <= 1) return {};
-  AxisList axes = t_.Axes(AxisKind::kGlobal);
+  loop_nest::AxisList axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
     if (HoldsReduce(i)) axes.push_back(i);
   }
   // Only axes along which some load of vectors is invariant remain candidates.
   llvm::erase_if(axes, [&](size_t i) {
     return t_.IsSymbolic(i) || t_.nest().axes[i].base == t_.nest().axes[axis].base ||
-           llvm::none_of(t_.accesses(), [&](const Access& a) {
+           llvm::none_of(t_.accesses(), [&](const analysis::Access& a) {
              return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
            });
   });
@@ -60,14 +60,15 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
 
 std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t width,
                                                             int64_t most) const {
-  const bool serves = llvm::any_of(
-      t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
+  const bool serves = llvm::any_of(t_.accesses(), [&](const analysis::Access& a) {
+    return !a.is_store() && t_.Stride(a, axis) == 0;
+  });
   if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
   if (t_.nest().axes[axis].kind != AxisKind::kVector) {
     return {axis, PowerOfTwoDivisor(CeilDiv(t_.Size(axis), width), most)};
   }
   for (size_t i = 0; i < t_.nest().axes.size(); ++i) {
-    const LoopAxis& rest = t_.nest().axes[i];
+    const loop_nest::LoopAxis& rest = t_.nest().axes[i];
     const bool loops = rest.kind == AxisKind::kGlobal || rest.kind == AxisKind::kStage;
     if (!loops || rest.base != t_.nest().axes[axis].base || t_.IsSymbolic(i)) continue;
     return {i, PowerOfTwoDivisor(t_.Size(i), most)};
@@ -76,13 +77,13 @@ std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t
 }
 
 std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
-  const AxisList globals = t_.Axes(AxisKind::kGlobal);
+  const loop_nest::AxisList globals = t_.Axes(AxisKind::kGlobal);
   NodeSet served;  // by the axes so far
   const auto loads_along = [&](size_t axis, bool all) {
     NodeSet seen;
     size_t loads = 0;
     for (size_t n = 0; n < reduce_of_.size(); ++n) {
-      const Access& a = t_.accesses()[n];
+      const analysis::Access& a = t_.accesses()[n];
       if (a.is_store() || !reduce_of_[n] || t_.Stride(a, axis) != 0) continue;
       if (all || !served.Contains(a.node)) loads += seen.Insert(a.node);
     }
@@ -140,7 +141,7 @@ VectorizationCost::RegisterTile VectorizationCost::TileOfTerms(int64_t words) co
   const auto loads = [&](const RegisterTile& tile) {  // for each product
     double sum = 0;
     for (size_t n = 0; n < reduce_of_.size(); ++n) {
-      const Access& a = t_.accesses()[n];
+      const analysis::Access& a = t_.accesses()[n];
       if (!a.is_store() && reduce_of_[n]) sum += 1 / ReuseIn(a, tile);
     }
     return sum;
@@ -149,4 +150,4 @@ VectorizationCost::RegisterTile VectorizationCost::TileOfTerms(int64_t words) co
   return loads(other) < loads(plain) ? other : plain;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

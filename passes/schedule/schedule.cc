@@ -17,13 +17,13 @@
 #include "passes/schedule/staged_values.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Whether there is nothing to choose: some axis has no iterations, or every axis has one.
-bool IsTrivial(const LoopNest& nest) {
+bool IsTrivial(const loop_nest::LoopNest& nest) {
   if (nest.axes.empty()) return true;
-  for (const LoopAxis& a : nest.axes) {
+  for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.max_size == 0) return true;
   }
   return false;
@@ -45,37 +45,37 @@ bool HasIndexArithmetic(const Body& body) {
 // Who schedules the kernels of one kind of device: its contractions (no nest if the kernel is
 // none), and all others.
 struct Family {
-  std::optional<LoopNest> (*contraction)(const Module&, const KernelCalls&, Kernel&, const Target&,
-                                         Candidates*);
+  std::optional<loop_nest::LoopNest> (*contraction)(const Module&, const KernelCalls&, Kernel&,
+                                                    const passes::Target&, Candidates*);
   void (*other)(ScheduleBuilder&);
 };
 constexpr Family kCpu = {&ScheduleCpuContraction, &ScheduleForCpu};
 constexpr Family kGpu = {&ScheduleGpuContraction, &ScheduleForGpu};
 
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
-void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            Candidates* candidates, Statistics& statistics) {
+void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
+            const passes::Target& target, Candidates* candidates, passes::Statistics& statistics) {
   // The accesses are found in a clone, since the analysis creates nodes.
   Kernel scratch;
   scratch.name = kernel.name;
   CloneBody(kernel.body, scratch.body);
   ShapeMap shapes(module, *scratch.body.context);
-  Simplifier simplifier(*scratch.body.context, &module);
-  LoopNest start = *MakeLoopNest(module, calls, scratch, target, shapes);
+  simplify::Simplifier simplifier(*scratch.body.context, &module);
+  loop_nest::LoopNest start = *directive::MakeLoopNest(module, calls, scratch, target, shapes);
   if (IsTrivial(start)) {
     kernel.axes = start.ToAxes();
     return;
   }
   const Family& family = target.is_gpu ? kGpu : kCpu;
-  std::vector<Access> accesses =
-      FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
+  std::vector<analysis::Access> accesses = analysis::FindAccesses(
+      scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
   // Only reduces of index arithmetic can be replaced by an expression without a loop. Finding them
   // costs a lowering of the kernel, so it is not done for other kernels.
   const bool places = HasIndexArithmetic(scratch.body);
-  NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
+  NodeSet folded = places ? indices::FoldedReduces(module, calls, scratch, target) : NodeSet();
   if (!places) {
     const UOp* const plain = kernel.body.root;
-    if (std::optional<LoopNest> nest =
+    if (std::optional<loop_nest::LoopNest> nest =
             family.contraction(module, calls, kernel, target, candidates)) {
       kernel.axes = nest->ToAxes();
       ++statistics["schedule.contractions"];
@@ -99,20 +99,21 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, const Target& target, Candidates* candidates,
-                            Statistics& statistics) {
+                            bool heuristic, const passes::Target& target, Candidates* candidates,
+                            passes::Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
     Choose(module, calls, kernel, target, candidates, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
-  const absl::StatusOr<LoopNest> nest = MakeLoopNest(module, calls, kernel, target, shapes);
+  const absl::StatusOr<loop_nest::LoopNest> nest =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!nest.ok()) return nest.status();
   kernel.axes = nest->ToAxes();
   return absl::OkStatus();
 }
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   const bool heuristic = !context.Flag("none");
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
@@ -123,22 +124,26 @@ absl::Status Run(Module& module, PassContext& context) {
   if (context.Flag("explain")) {
     for (const auto& kernel : module.kernels) considered[kernel.get()];
   }
-  absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
-    if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    const auto own = considered.find(&kernel);
-    Candidates* candidates = own == considered.end() ? nullptr : &own->second;
-    return ScheduleKernel(module, calls, kernel, heuristic, context.target, candidates, statistics);
-  });
+  absl::Status status =
+      passes::ForEachKernel(module, context, [&](Kernel& kernel, passes::Statistics& statistics) {
+        if (kernel.stage != Stage::kKernel) return absl::OkStatus();
+        const auto own = considered.find(&kernel);
+        Candidates* candidates = own == considered.end() ? nullptr : &own->second;
+        return ScheduleKernel(module, calls, kernel, heuristic, context.target, candidates,
+                              statistics);
+      });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) continue;
-    std::string content = StructuralKey(kernel->body, kernel->body.Order());
-    for (const Directive& directive : kernel->directives) content += DirectiveText(directive);
-    renamed[kernel->name] = UniqueKernelName(KernelName(kernel->axes), content, taken);
+    std::string content = analysis::StructuralKey(kernel->body, kernel->body.Order());
+    for (const Directive& directive : kernel->directives)
+      content += directive::DirectiveText(directive);
+    renamed[kernel->name] =
+        analysis::UniqueKernelName(analysis::KernelName(kernel->axes), content, taken);
     taken.insert(renamed[kernel->name]);
   }
-  RenameKernels(module, renamed);
+  analysis::RenameKernels(module, renamed);
   const KernelCalls renamed_calls(module);
   for (const auto& kernel : module.kernels) {
     const auto own = considered.find(kernel.get());
@@ -148,27 +153,27 @@ absl::Status Run(Module& module, PassContext& context) {
   for (const auto& kernel : module.kernels) {
     if (!context.Flag("loop-nest") || kernel->stage != Stage::kKernel) continue;
     ShapeMap shapes(module, *kernel->body.context);
-    const absl::StatusOr<LoopNest> nest =
-        MakeLoopNest(module, renamed_calls, *kernel, context.target, shapes);
+    const absl::StatusOr<loop_nest::LoopNest> nest =
+        directive::MakeLoopNest(module, renamed_calls, *kernel, context.target, shapes);
     if (!nest.ok()) return nest.status();
-    absl::StrAppend(&context.remarks, "@", kernel->name, ":\n", PrintLoopNest(*nest));
+    absl::StrAppend(&context.remarks, "@", kernel->name, ":\n", loop_nest::PrintLoopNest(*nest));
   }
   return absl::OkStatus();
 }
 
-constexpr PassOption kOptions[] = {
-    {"none", PassOption::Kind::kFlag, "false",
+constexpr passes::PassOption kOptions[] = {
+    {"none", passes::PassOption::Kind::kFlag, "false",
      "checks the directives that are there and chooses none"},
-    {"explain", PassOption::Kind::kFlag, "false",
+    {"explain", passes::PassOption::Kind::kFlag, "false",
      "prints the predicted cost of each kernel, by terms, and the candidates that were considered"},
-    {"loop-nest", PassOption::Kind::kFlag, "false",
+    {"loop-nest", passes::PassOption::Kind::kFlag, "false",
      "prints the loops of each kernel, how each runs, and what is copied in its steps"},
 };
 
 }  // namespace
 
-constinit const Pass kSchedulePass = {
+constinit const passes::Pass kSchedulePass = {
     "schedule", "chooses how each kernel's axes are spread over groups, lanes and loops", kOptions,
     Run, /*former=*/"optimize"};
 
-}  // namespace tg
+}  // namespace tg::schedule

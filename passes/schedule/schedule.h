@@ -7,10 +7,10 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::schedule {
 
-extern const Pass kSchedulePass;
+extern const passes::Pass kSchedulePass;
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_SCHEDULE_H_

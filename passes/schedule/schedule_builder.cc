@@ -5,7 +5,7 @@
 
 #include "ir/arithmetic.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // Whether the next multiple of `block` exceeds `size` by at most this share of it.
@@ -28,20 +28,20 @@ int64_t GreatestDivisor(int64_t n, int64_t limit) {
   return d;
 }
 
-void ScheduleBuilder::LoopAlong(LoopSet bases) {
+void ScheduleBuilder::LoopAlong(analysis::LoopSet bases) {
   // A directive moves axes, so each is looked up again.
   const auto next = [&] {
-    const AxisList globals = Axes(AxisKind::kGlobal);
+    const loop_nest::AxisList globals = Axes(AxisKind::kGlobal);
     return std::any_of(globals.begin(), globals.end(), [&](size_t i) {
-      return (bases & LoopBit(nest_.axes[i].base)) != 0 && Try<directive::Loop>(i);
+      return (bases & analysis::LoopBit(nest_.axes[i].base)) != 0 && Try<directive::Loop>(i);
     });
   };
   while (next()) {
   }
 }
 
-AxisList ScheduleBuilder::Axes(AxisKind kind) const {
-  AxisList out;
+loop_nest::AxisList ScheduleBuilder::Axes(AxisKind kind) const {
+  loop_nest::AxisList out;
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
     const UOp* reduce = nest_.base[nest_.axes[i].base].reduce;
     const bool folded = reduce && folded_.Contains(reduce);
@@ -50,38 +50,38 @@ AxisList ScheduleBuilder::Axes(AxisKind kind) const {
   return out;
 }
 
-std::optional<int64_t> ScheduleBuilder::Stride(const Access& a, size_t axis) const {
+std::optional<int64_t> ScheduleBuilder::Stride(const analysis::Access& a, size_t axis) const {
   const size_t base = nest_.axes[axis].base;
   const std::optional<int64_t> whole = a.stride[base];
   if (!whole) return std::nullopt;
-  for (const Digit& d : nest_.digits[base]) {
+  for (const loop_nest::Digit& d : nest_.digits[base]) {
     if (d.axis == axis) return *whole * d.stride;
   }
   return 0;
 }
 
-LoopSet ScheduleBuilder::SharedAlong() const {
-  LoopSet outer = 0, shared = 0;
+analysis::LoopSet ScheduleBuilder::SharedAlong() const {
+  analysis::LoopSet outer = 0, shared = 0;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    if (nest_.base[i].IsStored()) outer |= LoopBit(i);
+    if (nest_.base[i].IsStored()) outer |= analysis::LoopBit(i);
   }
   for (size_t i = 0; i < nest_.base.size(); ++i) {
     const UOp* reduce = ReduceOf(nest_.base[i]);
     if (!reduce) continue;
     int64_t terms = 1;
-    for (const BaseAxis& b : nest_.base) terms *= b.reduce == reduce ? b.max_size : 1;
+    for (const analysis::BaseAxis& b : nest_.base) terms *= b.reduce == reduce ? b.max_size : 1;
     if (terms > target_.short_terms) shared |= outer & ~nest_.varies[i];
   }
   return shared;
 }
 
 bool ScheduleBuilder::MayPad(size_t axis) const {
-  const LoopAxis& a = nest_.axes[axis];
+  const loop_nest::LoopAxis& a = nest_.axes[axis];
   return a.kind == AxisKind::kGlobal && nest_.digits[a.base].size() == 1;
 }
 
 bool ScheduleBuilder::MayOverlap(size_t axis) const {
-  const LoopAxis& a = nest_.axes[axis];
+  const loop_nest::LoopAxis& a = nest_.axes[axis];
   const bool is_whole = nest_.digits[a.base].size() == 1 && !a.size.is_symbolic() &&
                         !nest_.padded[a.base] && nest_.overlap[a.base] == 0;
   return is_whole && !nest_.in_output && !(nest_.base[a.base].IsStored() && nest_.IsInPlace());
@@ -136,7 +136,7 @@ bool ScheduleBuilder::Upcast(size_t axis, int64_t rows) {
 
 size_t ScheduleBuilder::ReuseAlong(size_t axis) const {
   return static_cast<size_t>(
-      std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& a) {
+      std::count_if(accesses_.begin(), accesses_.end(), [&](const analysis::Access& a) {
         if (a.is_store() || Stride(a, axis) != 0) return false;
         for (size_t n = 0; n < nest_.base.size(); ++n) {
           if (nest_.base[n].staged && a.stride[n] != 0) return true;
@@ -155,14 +155,14 @@ bool ScheduleBuilder::IsInnermost(size_t axis) const {
 
 int64_t ScheduleBuilder::WorkItems() const {
   int64_t n = 1;
-  for (const LoopAxis& a : nest_.axes) {
+  for (const loop_nest::LoopAxis& a : nest_.axes) {
     if (a.kind == AxisKind::kGlobal || a.kind == AxisKind::kLocal) n *= a.max_size;
   }
   return n;
 }
 
 bool ScheduleBuilder::HasLanes(size_t axis) const {
-  for (const Digit& d : nest_.digits[nest_.axes[axis].base]) {
+  for (const loop_nest::Digit& d : nest_.digits[nest_.axes[axis].base]) {
     switch (nest_.axes[d.axis].kind) {
       case AxisKind::kUpcast:
       case AxisKind::kVector:
@@ -175,4 +175,4 @@ bool ScheduleBuilder::HasLanes(size_t axis) const {
   return false;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -13,7 +13,7 @@
 #include "passes/schedule/candidates.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Builds a schedule: tries directives, keeps the legal ones, and answers the rules' questions about
 // the schedule so far.
@@ -24,9 +24,9 @@ class ScheduleBuilder {
   static constexpr int64_t kMostCopies = 64;
 
   // `folded`: reduces that `lower` computes without a loop; their axes must not be scheduled.
-  ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, LoopNest nest,
-                  std::vector<Access> accesses, NodeSet folded, const Target& target,
-                  Candidates* candidates = nullptr)
+  ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, loop_nest::LoopNest nest,
+                  std::vector<analysis::Access> accesses, NodeSet folded,
+                  const passes::Target& target, Candidates* candidates = nullptr)
       : kernel_(kernel),
         shapes_(shapes),
         nest_(std::move(nest)),
@@ -36,9 +36,9 @@ class ScheduleBuilder {
         candidates_(candidates) {}
 
   const Kernel& kernel() const { return kernel_; }
-  const LoopNest& nest() const { return nest_; }
-  const std::vector<Access>& accesses() const { return accesses_; }
-  const Target& target() const { return target_; }
+  const loop_nest::LoopNest& nest() const { return nest_; }
+  const std::vector<analysis::Access>& accesses() const { return accesses_; }
+  const passes::Target& target() const { return target_; }
   // Receives what rules consider; null where nobody asks.
   Candidates* candidates() const { return candidates_; }
   const std::vector<Directive>& directives() const { return directives_; }
@@ -46,7 +46,7 @@ class ScheduleBuilder {
   // The part of the builder that directives change. A rule saves it, tries directives, and may
   // restore it.
   struct State {
-    LoopNest nest;
+    loop_nest::LoopNest nest;
     std::vector<Directive> directives;
   };
   State Save() const { return {nest_, directives_}; }
@@ -87,23 +87,23 @@ class ScheduleBuilder {
   }
 
   // The reduce that a base axis belongs to; null for axes of what is stored and for folded reduces.
-  const UOp* ReduceOf(const BaseAxis& base) const {
+  const UOp* ReduceOf(const analysis::BaseAxis& base) const {
     return base.reduce && !folded_.Contains(base.reduce) ? base.reduce : nullptr;
   }
   // Applies `loop` to every axis that is still global and is a part of one of these base axes, the
   // outermost first.
-  void LoopAlong(LoopSet bases);
+  void LoopAlong(analysis::LoopSet bases);
 
   // Positions of the axes of one kind, in order, without axes of folded reduces.
-  AxisList Axes(AxisKind kind) const;
+  loop_nest::AxisList Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return nest_.axes[axis].max_size; }
   bool IsSymbolic(size_t axis) const { return nest_.axes[axis].size.is_symbolic(); }
   // The stride of an access along a scheduled axis; nullopt if the address is not affine in it.
-  std::optional<int64_t> Stride(const Access& a, size_t axis) const;
+  std::optional<int64_t> Stride(const analysis::Access& a, size_t axis) const;
   // The base axes of the result along which some reduce of the kernel is invariant (bit i: base
   // axis i). A work-item or group that iterates over them computes that reduce once. Reduces of at
   // most Target::short_terms do not count.
-  LoopSet SharedAlong() const;
+  analysis::LoopSet SharedAlong() const;
   // The height of a tile along an axis, at most `most`. It is `divisor`, which divides the axis's
   // size. If `divisor` is at most half of `most`, it is instead the greatest height for which
   // padding the axis is acceptable.
@@ -154,10 +154,10 @@ class ScheduleBuilder {
 
   const Kernel& kernel_;
   ShapeMap& shapes_;
-  LoopNest nest_;
-  std::vector<Access> accesses_;
+  loop_nest::LoopNest nest_;
+  std::vector<analysis::Access> accesses_;
   NodeSet folded_;
-  const Target& target_;
+  const passes::Target& target_;
   Candidates* const candidates_;
   std::vector<Directive> directives_;
 };
@@ -169,6 +169,6 @@ int64_t GreatestDivisor(int64_t n, int64_t limit);
 void ScheduleForGpu(ScheduleBuilder& builder);
 void ScheduleForCpu(ScheduleBuilder& builder);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_SCHEDULE_BUILDER_H_

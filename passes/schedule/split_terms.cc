@@ -5,7 +5,7 @@
 #include "ir/builder.h"
 #include "passes/analysis/indexing.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The sizes of the axes of a reshape's source that make up axis `dim` of its result. If a single
@@ -13,7 +13,7 @@ namespace {
 // involved, or symbolic ones.
 std::vector<int64_t> PartsOfReshape(const Shape& from, const Shape& to, size_t& dim) {
   std::vector<int64_t> parts;
-  for (const ReshapeGroup& g : GroupReshape(from, to)) {
+  for (const analysis::ReshapeGroup& g : analysis::GroupReshape(from, to)) {
     if (dim < g.to_begin || dim >= g.to_end) continue;
     for (size_t k = g.to_begin; k < g.to_end; ++k) {
       if (k != dim && !to[k].Is(1)) return {};
@@ -105,4 +105,4 @@ bool SplitTerms(Body& body, ShapeMap& shapes) {
   return changed;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

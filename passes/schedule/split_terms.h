@@ -7,12 +7,12 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Replaces each reduce axis that a reshape makes from several axes of the reduced value by these
 // axes. Returns whether the body changed.
 bool SplitTerms(Body& body, ShapeMap& shapes);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_SPLIT_TERMS_H_

@@ -8,7 +8,7 @@
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // The reshapes and permutes that loads of a body go through.
@@ -92,4 +92,4 @@ bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, Shap
   return true;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -5,7 +5,7 @@
 #include "ir/module.h"
 #include "passes/schedule/packing.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Stages the load that `packed` describes. The copy consists of blocks; each has the terms of
 // `packed.lanes` sums, with the sums innermost. `packed.load` is a node of `clone`, a clone of
@@ -13,6 +13,6 @@ namespace tg {
 // has no axis of sums.
 bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_STAGED_VALUES_H_

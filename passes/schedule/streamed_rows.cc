@@ -9,7 +9,7 @@
 #include "passes/directives/directives.h"
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 struct Sizes {
@@ -17,7 +17,8 @@ struct Sizes {
 };
 
 // The sizes of the product's axes; nullopt if it is not one of the kind that StreamedRows takes.
-std::optional<Sizes> SizesOf(const LoopNest& nest, const Roles& roles, const Product& product) {
+std::optional<Sizes> SizesOf(const loop_nest::LoopNest& nest, const Roles& roles,
+                             const Product& product) {
   if (roles.rows.size() != 1 || roles.lanes.size() != 1 || product.terms.size() != 1 ||
       product.lanes.is_indirect || roles.result_stride != 1 ||
       !nest.accumulates[product.terms[0]]) {
@@ -44,8 +45,8 @@ int64_t PartOf(int64_t size, int64_t most) {
 
 }  // namespace
 
-bool IsBoundByLanes(const LoopNest& nest, const Roles& roles, const Product& product,
-                    const Target& target, DType type) {
+bool IsBoundByLanes(const loop_nest::LoopNest& nest, const Roles& roles, const Product& product,
+                    const passes::Target& target, DType type) {
   const std::optional<Sizes> sizes = SizesOf(nest, roles, product);
   if (!sizes) return false;
   const auto elements = static_cast<double>(sizes->lanes) * static_cast<double>(sizes->terms);
@@ -56,8 +57,9 @@ bool IsBoundByLanes(const LoopNest& nest, const Roles& roles, const Product& pro
          2 * bytes / target.bytes_per_second >= multiply_adds;
 }
 
-std::vector<Scheduled> StreamedRows(const LoopNest& nest, const Roles& roles,
-                                    const Product& product, const Target& target, DType type) {
+std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles& roles,
+                                    const Product& product, const passes::Target& target,
+                                    DType type) {
   const std::optional<Sizes> sizes = SizesOf(nest, roles, product);
   if (!sizes) return {};
   const int64_t width = target.alu_width / ByteSize(type.scalar());
@@ -69,7 +71,7 @@ std::vector<Scheduled> StreamedRows(const LoopNest& nest, const Roles& roles,
   for (int64_t vectors = target.tile_side; vectors >= 1; vectors /= 2) {
     const int64_t rows = PartOf(sizes->rows, target.accumulator_registers / vectors);
     Scheduled scheduled = {{}, nest};
-    DirectiveList to(scheduled.nest, target);
+    directive::DirectiveList to(scheduled.nest, target);
     to.Pad(row, rows);
     to.Pad(lane, width * vectors * target.compute_units);
     to.Pad(term, depth);
@@ -98,4 +100,4 @@ std::vector<Scheduled> StreamedRows(const LoopNest& nest, const Roles& roles,
   return out;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -10,18 +10,18 @@
 #include "passes/schedule/contraction_blocking.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::schedule {
 
 // Directives, and the loop nest that they make.
 struct Scheduled {
   std::vector<Directive> directives;
-  LoopNest nest;
+  loop_nest::LoopNest nest;
 };
 
 // Whether reading the matrix of the lanes takes at least half as long as the multiply-adds, and the
 // matrix does not stay in a core's cache: then a packed copy of it is used too few times.
-bool IsBoundByLanes(const LoopNest& nest, const Roles& roles, const Product& product,
-                    const Target& target, DType type);
+bool IsBoundByLanes(const loop_nest::LoopNest& nest, const Roles& roles, const Product& product,
+                    const passes::Target& target, DType type);
 
 // The schedules, one for each shape of the register tile:
 //
@@ -32,9 +32,10 @@ bool IsBoundByLanes(const LoopNest& nest, const Roles& roles, const Product& pro
 //
 // Results are kept in the output from one block of terms to the next. Empty unless the matrix is
 // row-major, with one axis each of rows, lanes and terms, and the sums may be kept there.
-std::vector<Scheduled> StreamedRows(const LoopNest& nest, const Roles& roles,
-                                    const Product& product, const Target& target, DType type);
+std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles& roles,
+                                    const Product& product, const passes::Target& target,
+                                    DType type);
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_STREAMED_ROWS_H_

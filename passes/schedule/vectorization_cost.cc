@@ -8,14 +8,14 @@
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg {
+namespace tg::schedule {
 namespace {
 
 // For each lane of a vector: whether a predicate may change between this lane and the previous one.
 // A boundary from `first` to `last` may be at any of these lanes.
-std::vector<bool> BoundaryLanes(const MaskBoundaries& boundaries, int64_t lanes) {
+std::vector<bool> BoundaryLanes(const analysis::MaskBoundaries& boundaries, int64_t lanes) {
   std::vector<bool> cut(static_cast<size_t>(lanes), boundaries.anywhere);
-  for (const MaskBoundary& e : boundaries.at) {
+  for (const analysis::MaskBoundary& e : boundaries.at) {
     for (int64_t i = e.first; i <= std::min(e.last, e.first + lanes - 1); ++i) {
       cut[static_cast<size_t>(i % lanes)] = true;
     }
@@ -26,8 +26,8 @@ std::vector<bool> BoundaryLanes(const MaskBoundaries& boundaries, int64_t lanes)
 
 // The cost of an access per element, for vectors of `lanes` elements with this stride and with
 // predicates that change at `boundaries`. `line`: elements in a cache line.
-double AccessCost(std::optional<int64_t> stride, const MaskBoundaries& boundaries, int64_t lanes,
-                  int64_t line, bool is_store, const Target& target) {
+double AccessCost(std::optional<int64_t> stride, const analysis::MaskBoundaries& boundaries,
+                  int64_t lanes, int64_t line, bool is_store, const passes::Target& target) {
   // A lane that is accessed by itself is inserted into the vector, and its address or predicate is
   // computed. If its cache line is fetched for it alone, that line counts too, and after a store
   // once more as it is written back.
@@ -53,7 +53,7 @@ double AccessCost(std::optional<int64_t> stride, const MaskBoundaries& boundarie
 
 int64_t WidestOf(const ScheduleBuilder& t) {
   int64_t bytes = 1;
-  for (const Access& a : t.accesses()) {
+  for (const analysis::Access& a : t.accesses()) {
     bytes = std::max(bytes, ByteSize(a.node->src(0)->dtype.scalar()));
   }
   return std::max<int64_t>(1, t.target().alu_width / bytes);
@@ -69,20 +69,20 @@ double VectorizationCost::ElementsOfVector(size_t axis) const {
   return static_cast<double>(size) / static_cast<double>(CeilDiv(size, lanes));
 }
 
-VectorizationCost::VectorizationCost(const ScheduleBuilder& builder, LoopSet shared)
+VectorizationCost::VectorizationCost(const ScheduleBuilder& builder, analysis::LoopSet shared)
     : t_(builder), shared_(shared), widest_(WidestOf(builder)) {
-  for (const BaseAxis& b : t_.nest().base) {
+  for (const analysis::BaseAxis& b : t_.nest().base) {
     const UOp* node = t_.ReduceOf(b);
     if (node && !Find(node)) reduces_.push_back({node, 0, 0});
   }
   for (Reduce& r : reduces_) {
     r.sums = Sums(r.node);
     r.terms = r.sums;
-    for (const BaseAxis& b : t_.nest().base) {
+    for (const analysis::BaseAxis& b : t_.nest().base) {
       if (b.reduce == r.node) r.terms *= static_cast<double>(b.max_size);
     }
   }
-  for (const Access& a : t_.accesses()) {
+  for (const analysis::Access& a : t_.accesses()) {
     const Reduce* of = nullptr;
     for (size_t n = 0; n < t_.nest().base.size(); ++n) {
       const Reduce* r = a.stride[n] == 0 ? nullptr : Find(t_.ReduceOf(t_.nest().base[n]));
@@ -107,38 +107,38 @@ size_t VectorizationCost::LastAxis(const UOp* reduce) const {
 }
 
 bool VectorizationCost::IsShort(size_t axis) const {
-  const Target& target = t_.target();
+  const passes::Target& target = t_.target();
   if (axis == kNoAxis || t_.IsSymbolic(axis) || HoldsReduce(axis) || t_.HasLanes(axis))
     return false;
   const size_t base = t_.nest().axes[axis].base;
-  const bool decides = llvm::any_of(t_.accesses(), [&](const Access& a) {
+  const bool decides = llvm::any_of(t_.accesses(), [&](const analysis::Access& a) {
     return !a.is_store() && (a.masked[base] || !t_.Stride(a, axis));
   });
   return t_.Size(axis) <= (decides ? target.window : target.short_terms);
 }
 
 double VectorizationCost::Sums(const UOp* reduce) const {
-  const LoopNest& s = t_.nest();
-  LoopSet around = 0;
+  const loop_nest::LoopNest& s = t_.nest();
+  analysis::LoopSet around = 0;
   for (size_t n = 0; n < s.base.size(); ++n) {
     if (s.base[n].reduce == reduce) around |= s.varies[n];
   }
   double sums = 1;
   for (size_t n = 0; n < s.base.size(); ++n) {
     const auto size = static_cast<double>(s.base[n].max_size);
-    const bool varies = (around & LoopBit(n)) != 0;
+    const bool varies = (around & analysis::LoopBit(n)) != 0;
     const bool repeats = s.base[n].staged || t_.ReduceOf(s.base[n]);
     if (varies && repeats && s.base[n].reduce != reduce) sums *= size;
-    if (!varies && (shared_ & LoopBit(n)) != 0) sums /= size;
+    if (!varies && (shared_ & analysis::LoopBit(n)) != 0) sums /= size;
   }
   return sums;
 }
 
-double VectorizationCost::CostAlong(const Access& a, size_t axis) const {
+double VectorizationCost::CostAlong(const analysis::Access& a, size_t axis) const {
   const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
   if (lanes == 1) return a.is_gated ? 2 : 1;
   const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
-  MaskBoundaries boundaries = a.boundaries[t_.nest().axes[axis].base];
+  analysis::MaskBoundaries boundaries = a.boundaries[t_.nest().axes[axis].base];
   // The blocks of an axis that overlaps start anywhere.
   boundaries.anywhere |= t_.Size(axis) % lanes != 0 && !boundaries.at.empty();
   return AccessCost(t_.Stride(a, axis), boundaries, lanes, line, a.is_store(), t_.target()) *
@@ -148,7 +148,7 @@ double VectorizationCost::CostAlong(const Access& a, size_t axis) const {
 bool VectorizationCost::VariesOver(const UOp* reduce, size_t base) const {
   for (size_t n = 0; n < t_.nest().base.size(); ++n) {
     if (t_.nest().base[n].reduce != reduce) continue;
-    if (n == base || (t_.nest().varies[n] & LoopBit(base)) != 0) return true;
+    if (n == base || (t_.nest().varies[n] & analysis::LoopBit(base)) != 0) return true;
   }
   return false;
 }
@@ -167,7 +167,7 @@ bool VectorizationCost::GathersAlong(size_t axis) const {
   return false;
 }
 
-double VectorizationCost::ReuseIn(const Access& a, const RegisterTile& tile) const {
+double VectorizationCost::ReuseIn(const analysis::Access& a, const RegisterTile& tile) const {
   double served = 1;
   for (const auto& [axis, rows] : tile) {
     if (!a.is_store() && t_.Stride(a, axis) == 0) served *= static_cast<double>(rows);
@@ -188,7 +188,7 @@ double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds
   if (shared_ == 0) cost += step * reduce.terms / lanes / rows;
   for (size_t i = 0; i < reduce_of_.size(); ++i) {
     if (reduce_of_[i] != reduce.node) continue;
-    const Access& a = t_.accesses()[i];
+    const analysis::Access& a = t_.accesses()[i];
     cost += reduce.terms * CostAlong(a, along) / ReuseIn(a, tile);
   }
   return cost;
@@ -226,7 +226,7 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
   return cost;
 }
 
-size_t VectorizationCost::Cheapest(const AxisList& axes, const NodeSet* only) const {
+size_t VectorizationCost::Cheapest(const loop_nest::AxisList& axes, const NodeSet* only) const {
   size_t best = kNoAxis;
   double least = Of(kNoAxis, only);
   if (Candidates* candidates = t_.candidates()) {
@@ -243,4 +243,4 @@ size_t VectorizationCost::Cheapest(const AxisList& axes, const NodeSet* only) co
   return best;
 }
 
-}  // namespace tg
+}  // namespace tg::schedule

@@ -9,7 +9,7 @@
 
 #include "passes/schedule/schedule_builder.h"
 
-namespace tg {
+namespace tg::schedule {
 
 inline constexpr size_t kNoAxis = SIZE_MAX;
 
@@ -17,7 +17,7 @@ class VectorizationCost {
  public:
   // `shared`: result axes along which some reduces are invariant, so that these are computed once
   // for the whole axis.
-  VectorizationCost(const ScheduleBuilder& builder, LoopSet shared);
+  VectorizationCost(const ScheduleBuilder& builder, analysis::LoopSet shared);
 
   // Lanes of the widest vector of the kernel's elements.
   int64_t Widest() const { return widest_; }
@@ -83,7 +83,7 @@ class VectorizationCost {
   double Of(size_t axis, const NodeSet* only = nullptr) const;
   // The axis with the least cost, the last one if several are equal; kNoAxis if vectorizing the
   // terms of reduces costs less than any axis.
-  size_t Cheapest(const AxisList& axes, const NodeSet* only = nullptr) const;
+  size_t Cheapest(const loop_nest::AxisList& axes, const NodeSet* only = nullptr) const;
 
  private:
   // The number of elements along an axis for each vector; below Along() if the axis overlaps.
@@ -95,7 +95,7 @@ class VectorizationCost {
   double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const RegisterTile& tile) const;
 
   // The cost of an access for one element if `axis` is vectorized.
-  double CostAlong(const Access& a, size_t axis) const;
+  double CostAlong(const analysis::Access& a, size_t axis) const;
   // Whether vectorizing `axis` makes the terms of some reduce be loaded lane by lane.
   bool GathersAlong(size_t axis) const;
   // Axes of results along which loads are invariant, ranked as TileOfTerms says: by the first
@@ -104,15 +104,15 @@ class VectorizationCost {
   // A tile that upcasts each of these axes in turn, as long as the accumulators fit into `words`.
   RegisterTile TileAlong(const std::vector<size_t>& axes, int64_t words) const;
   // The number of results of a tile that share this access.
-  double ReuseIn(const Access& a, const RegisterTile& tile) const;
+  double ReuseIn(const analysis::Access& a, const RegisterTile& tile) const;
 
   const ScheduleBuilder& t_;
-  const LoopSet shared_;
+  const analysis::LoopSet shared_;
   const int64_t widest_;
   std::vector<Reduce> reduces_;
   std::vector<const UOp*> reduce_of_;  // indexed by access
 };
 
-}  // namespace tg
+}  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_VECTORIZATION_COST_H_

@@ -2,8 +2,8 @@
 
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& AddMulRules() { return RuleTable<rule_lists::kAddMul>::kList; }
+const rewrite::RuleList& AddMulRules() { return rewrite::RuleTable<rule_lists::kAddMul>::kList; }
 
-}  // namespace tg
+}  // namespace tg::simplify

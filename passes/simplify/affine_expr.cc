@@ -6,7 +6,7 @@
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/match.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using Wide = __int128;
@@ -28,7 +28,7 @@ struct Quotient {
 };
 Quotient AsQuotient(const UOp* u) {
   if (u->op == Op::kFloorDiv) {
-    const auto by = UniformBits(u->src(1));
+    const auto by = rewrite::UniformBits(u->src(1));
     if (by && *by > 0) return {u->src(0), *by};
   }
   return {u, 1};
@@ -36,12 +36,12 @@ Quotient AsQuotient(const UOp* u) {
 
 // Joins a remainder term (x % c) * k with the quotient of the same division: with (x / c) * (k * c)
 // to x * k, with (x / c % d) * (k * c) to (x % (c * d)) * k. Repeats until no such pair is left.
-bool JoinDivMod(AffineExpr& form, RuleContext& rc) {
+bool JoinDivMod(AffineExpr& form, rewrite::RuleContext& rc) {
   bool joined = false;
   for (size_t i = 0; i < form.terms.size(); ++i) {
     const AffineExpr::Term low = form.terms[i];
     if (low.node->op != Op::kFloorMod) continue;
-    const auto c = UniformBits(low.node->src(1));
+    const auto c = rewrite::UniformBits(low.node->src(1));
     if (!c || *c <= 0) continue;
     const Quotient base = AsQuotient(low.node->src(0));
     int64_t by, high_coef;
@@ -57,13 +57,13 @@ bool JoinDivMod(AffineExpr& form, RuleContext& rc) {
       if (q.of != base.of || q.by != by) continue;
       const UOp* whole = low.node->src(0);
       if (is_mod) {
-        const auto d = UniformBits(high.node->src(1));
+        const auto d = rewrite::UniformBits(high.node->src(1));
         int64_t both;
         if (!form.type.is_index() || !d || *d <= 0 || __builtin_mul_overflow(*c, *d, &both)) {
           continue;
         }
-        whole =
-            rc.ctx.Make(Op::kFloorMod, form.type, {whole, UniformConst(rc.ctx, form.type, both)});
+        whole = rc.ctx.Make(Op::kFloorMod, form.type,
+                            {whole, rewrite::UniformConst(rc.ctx, form.type, both)});
       }
       form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::max(i, j)));
       form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::min(i, j)));
@@ -114,7 +114,7 @@ bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
     if (++steps > 4 * kMaxTerms) return false;
     const auto [u, coef] = stack.pop_back_val();
     int64_t product;
-    if (const auto bits = UniformBits(u)) {
+    if (const auto bits = rewrite::UniformBits(u)) {
       if (!Narrow(type, Wide{*bits} * coef, &product) || !AddConstant(product)) return false;
       continue;
     }
@@ -124,7 +124,7 @@ bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
       continue;
     }
     if (u->op == Op::kMul) {
-      const auto factor = UniformBits(u->src(1));
+      const auto factor = rewrite::UniformBits(u->src(1));
       // A product with a sum of wrapping integers stays one multiplication.
       if (factor && (type.is_index() || u->src(0)->op != Op::kAdd)) {
         if (!Narrow(type, Wide{*factor} * coef, &product)) return false;
@@ -137,27 +137,29 @@ bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
   return true;
 }
 
-Interval AffineExpr::RangeOfTerms(Bounds& bounds) const {
-  Interval sum = Interval::Point(constant);
+analysis::Interval AffineExpr::RangeOfTerms(analysis::Bounds& bounds) const {
+  analysis::Interval sum = analysis::Interval::Point(constant);
   for (const Term& t : terms) {
-    const Interval product[2] = {bounds.Of(t.node), Interval::Point(t.coef)};
-    const Interval args[2] = {sum, AluInterval(Op::kMul, Scalar::kIndex, product)};
-    sum = AluInterval(Op::kAdd, Scalar::kIndex, args);
+    const analysis::Interval product[2] = {bounds.Of(t.node), analysis::Interval::Point(t.coef)};
+    const analysis::Interval args[2] = {sum,
+                                        analysis::AluInterval(Op::kMul, Scalar::kIndex, product)};
+    sum = analysis::AluInterval(Op::kAdd, Scalar::kIndex, args);
   }
   return sum;
 }
 
-Interval AffineExpr::Range(Bounds& bounds) const {
-  Interval sum = RangeOfTerms(bounds);
+analysis::Interval AffineExpr::Range(analysis::Bounds& bounds) const {
+  analysis::Interval sum = RangeOfTerms(bounds);
   for (size_t i = 0; i < terms.size() && type.is_index(); ++i) {
-    if (const auto limit = LimitOf(terms[i].node)) {
-      sum = Intersect(sum, RangeByLimit(i, *limit, bounds));
+    if (const auto limit = analysis::LimitOf(terms[i].node)) {
+      sum = analysis::Intersect(sum, RangeByLimit(i, *limit, bounds));
     }
   }
   return sum;
 }
 
-Interval AffineExpr::RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const {
+analysis::Interval AffineExpr::RangeByLimit(size_t term, const analysis::RangeLimit& of_it,
+                                            analysis::Bounds& bounds) const {
   const int64_t coef = terms[term].coef;
   if (coef % of_it.factor != 0) return {};
   const int64_t times = coef / of_it.factor;
@@ -168,8 +170,9 @@ Interval AffineExpr::RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& 
       !sum.AddConstant(-offset) || !sum.Add(of_it.limit, times)) {
     return {};
   }
-  const Interval bound = sum.RangeOfTerms(bounds);
-  return coef > 0 ? Interval{INT64_MIN, bound.hi} : Interval{bound.lo, INT64_MAX};
+  const analysis::Interval bound = sum.RangeOfTerms(bounds);
+  return coef > 0 ? analysis::Interval{INT64_MIN, bound.hi}
+                  : analysis::Interval{bound.lo, INT64_MAX};
 }
 
 std::optional<AffineExpr> ParseAffine(const UOp* u) {
@@ -180,7 +183,7 @@ std::optional<AffineExpr> ParseAffine(const UOp* u) {
   return form;
 }
 
-void SortTerms(AffineExpr& form, RuleContext& rc) {
+void SortTerms(AffineExpr& form, rewrite::RuleContext& rc) {
   if (form.terms.size() < 2) return;
   const auto magnitude = [](int64_t v) {
     return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
@@ -205,7 +208,7 @@ namespace {
 // of most sums, since they are canonical already.
 bool IsBuilt(const AffineExpr& form, const UOp* u) {
   const auto is_constant = [&](const UOp* v, int64_t bits) {
-    return v->dtype == form.type && UniformBits(v) == bits;
+    return v->dtype == form.type && rewrite::UniformBits(v) == bits;
   };
   const auto is_term = [&](const UOp* v, const AffineExpr::Term& t) {
     if (t.coef == 1) return v == t.node;
@@ -226,7 +229,7 @@ bool IsBuilt(const AffineExpr& form, const UOp* u) {
 
 }  // namespace
 
-const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old) {
+const UOp* BuildAffine(AffineExpr& form, rewrite::RuleContext& rc, const UOp* old) {
   SortTerms(form, rc);
   if (old && IsBuilt(form, old)) return old;
   // Vectors of constants come last, so that their sum with the constant can be folded.
@@ -235,13 +238,14 @@ const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old) {
     to = to ? rc.ctx.Make(Op::kAdd, form.type, {to, u}) : u;
   };
   for (const auto& [node, coef] : form.terms) {
-    const UOp* term =
-        coef == 1 ? node
-                  : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
+    const UOp* term = coef == 1
+                          ? node
+                          : rc.ctx.Make(Op::kMul, form.type,
+                                        {node, rewrite::UniformConst(rc.ctx, form.type, coef)});
     add(node->op == Op::kVConst ? constants : sum, term);
   }
   if (form.constant != 0 || (!sum && !constants)) {
-    add(constants, UniformConst(rc.ctx, form.type, form.constant));
+    add(constants, rewrite::UniformConst(rc.ctx, form.type, form.constant));
   }
   if (constants) add(sum, constants);
   return sum;
@@ -250,17 +254,17 @@ const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old) {
 // Whether `u` adds to a canonical sum an operand that sorts after all of its terms: a constant, or
 // a term of higher rank. Then `u` is canonical: the sum has no like term, nor a remainder that
 // could be joined with the new term, because either would have the same rank.
-bool ExtendsSum(const UOp* u, RuleContext& rc) {
+bool ExtendsSum(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *sum = u->src(0), *term = u->src(1);
   const UOp* last = sum->op == Op::kAdd ? sum->src(1) : sum;
-  if (last->op == Op::kConst || last->op == Op::kVConst || UniformBits(last)) return false;
+  if (last->op == Op::kConst || last->op == Op::kVConst || rewrite::UniformBits(last)) return false;
   if (term->op == Op::kConst) return term->word() != 0 && u->dtype.lanes() == 1;
-  if (UniformBits(term)) return false;
+  if (rewrite::UniformBits(term)) return false;
   if (term->op == Op::kVConst) return true;
   return term->op != Op::kAdd && rc.order.Rank(last) < rc.order.Rank(term);
 }
 
-const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
+const UOp* CanonicalSum(const UOp* u, rewrite::RuleContext& rc) {
   if (ExtendsSum(u, rc)) return nullptr;
   auto form = ParseAffine(u);
   if (!form) return nullptr;
@@ -268,16 +272,17 @@ const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
   return BuildAffine(*form, rc, u);
 }
 
-const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {
-  if (!u->dtype.is_index() || u->src(0)->op != Op::kAdd || !UniformBits(u->src(1))) return nullptr;
+const UOp* DistributeProduct(const UOp* u, rewrite::RuleContext& rc) {
+  if (!u->dtype.is_index() || u->src(0)->op != Op::kAdd || !rewrite::UniformBits(u->src(1)))
+    return nullptr;
   auto form = ParseAffine(u);
   return form ? BuildAffine(*form, rc) : nullptr;
 }
 
-const UOp* NegateExtremum(const UOp* u, RuleContext& rc) {
+const UOp* NegateExtremum(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* x = u->src(0);
   if (!u->dtype.is_index() || (x->op != Op::kMax && x->op != Op::kMin)) return nullptr;
-  const auto factor = UniformBits(u->src(1)), limit = UniformBits(x->src(1));
+  const auto factor = rewrite::UniformBits(u->src(1)), limit = rewrite::UniformBits(x->src(1));
   if (!factor || *factor >= 0 || *factor == INT64_MIN || !limit || *limit == INT64_MIN) {
     return nullptr;
   }
@@ -287,19 +292,19 @@ const UOp* NegateExtremum(const UOp* u, RuleContext& rc) {
     if (t.coef > 0) return nullptr;
   }
   if (!form->Scale(-1)) return nullptr;
-  const UOp* sides[] = {BuildAffine(*form, rc), UniformConst(rc.ctx, u->dtype, -*limit)};
+  const UOp* sides[] = {BuildAffine(*form, rc), rewrite::UniformConst(rc.ctx, u->dtype, -*limit)};
   const UOp* other = rc.ctx.Make(x->op == Op::kMax ? Op::kMin : Op::kMax, u->dtype, sides);
-  const UOp* scale = UniformConst(rc.ctx, u->dtype, -*factor);
+  const UOp* scale = rewrite::UniformConst(rc.ctx, u->dtype, -*factor);
   return rc.ctx.Make(Op::kMul, u->dtype, {other, scale});
 }
 
-const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
+const UOp* CanonicalOperands(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *a = u->src(0), *b = u->src(1);
-  if (!MayCommute(u) || a == b) return nullptr;
+  if (!rewrite::MayCommute(u) || a == b) return nullptr;
   // In sums of integers, CanonicalSum places vectors of differing constants.
   const bool is_sum = u->op == Op::kAdd && u->dtype.is_int_or_index();
   const auto is_const = [&](const UOp* v) {
-    return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));
+    return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || rewrite::UniformBits(v)));
   };
   bool turn = is_const(a) && !is_const(b);
   // Constants move to the right in any op. Other operands are sorted except for floats, which keep
@@ -312,4 +317,4 @@ const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
   return turn ? rc.ctx.Make(u->op, u->dtype, {b, a}, u->attr) : nullptr;
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -15,7 +15,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::simplify {
 
 // If `type` is index, the sum is exact. If it is an integer type, the sum is modulo 2^bits.
 struct AffineExpr {
@@ -37,32 +37,33 @@ struct AffineExpr {
 
   // An interval that contains the value, computed without wrapping: from the intervals of the nodes
   // and, for an index, from the limits of the ranges among them (RangeLimit).
-  Interval Range(Bounds& bounds) const;
+  analysis::Interval Range(analysis::Bounds& bounds) const;
 
  private:
-  Interval RangeOfTerms(Bounds& bounds) const;
-  Interval RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const;
+  analysis::Interval RangeOfTerms(analysis::Bounds& bounds) const;
+  analysis::Interval RangeByLimit(size_t term, const analysis::RangeLimit& of_it,
+                                  analysis::Bounds& bounds) const;
 };
 
 // The affine expression of `u`; nullopt if `u` is not an integer or index, has too many terms, or
 // has a number that overflows.
 std::optional<AffineExpr> ParseAffine(const UOp* u);
-void SortTerms(AffineExpr& form, RuleContext& rc);
+void SortTerms(AffineExpr& form, rewrite::RuleContext& rc);
 // Builds the canonical form and sorts the terms. `old`: a node of the same value, which is returned
 // if it is in canonical form.
-const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old = nullptr);
+const UOp* BuildAffine(AffineExpr& form, rewrite::RuleContext& rc, const UOp* old = nullptr);
 
 // ---- Rules
 // Brings a sum into canonical form, and replaces x / c * c + x % c by x.
-const UOp* CanonicalSum(const UOp* u, RuleContext& rc);
+const UOp* CanonicalSum(const UOp* u, rewrite::RuleContext& rc);
 // Distributes (a + b + ...) * c, for indices and a constant c.
-const UOp* DistributeProduct(const UOp* u, RuleContext& rc);
+const UOp* DistributeProduct(const UOp* u, rewrite::RuleContext& rc);
 // Turns max(a, c) * -k of indices, for constants c and k > 0, into min(-a, -c) * k if all
 // coefficients of `a` are negative, which leaves fewer negations; and vice versa for min.
-const UOp* NegateExtremum(const UOp* u, RuleContext& rc);
+const UOp* NegateExtremum(const UOp* u, rewrite::RuleContext& rc);
 // Sorts the operands of a commutative op in structural order, constants last.
-const UOp* CanonicalOperands(const UOp* u, RuleContext& rc);
+const UOp* CanonicalOperands(const UOp* u, rewrite::RuleContext& rc);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_AFFINE_EXPR_H_

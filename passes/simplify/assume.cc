@@ -10,11 +10,11 @@
 #include "passes/simplify/affine_expr.h"
 #include "passes/simplify/value_nodes.h"
 
-namespace tg {
+namespace tg::simplify {
 
 const UOp* Negated(const UOp* u) {
   return u->op == Op::kCmpNe && u->dtype.is_bool() && u->src(0)->dtype.is_bool() &&
-                 UniformBits(u->src(1)) == 1
+                 rewrite::UniformBits(u->src(1)) == 1
              ? u->src(0)
              : nullptr;
 }
@@ -25,7 +25,7 @@ namespace {
 // clause that is not the comparison of an integer or index with a constant.
 struct Bound {
   const UOp* of = nullptr;
-  Interval range;
+  analysis::Interval range;
 };
 
 Bound AsBound(const UOp* clause) {
@@ -35,18 +35,22 @@ Bound AsBound(const UOp* clause) {
   const UOp *a = u->src(0), *b = u->src(1);
   if (!a->dtype.is_int_or_index()) return {};
   const auto constant = [](const UOp* v) -> std::optional<int64_t> {
-    const auto bits = UniformBits(v);
+    const auto bits = rewrite::UniformBits(v);
     if (!bits || (v->dtype.scalar() == Scalar::kU64 && *bits < 0)) return std::nullopt;
     if (*bits == INT64_MIN || *bits == INT64_MAX) return std::nullopt;
     return bits;
   };
   const auto ca = constant(a), cb = constant(b);
   if (u->op == Op::kCmpNe) {  // a == c
-    if (cb && !ca) return {a, Interval::Point(*cb)};
+    if (cb && !ca) return {a, analysis::Interval::Point(*cb)};
     return {};
   }
-  if (cb && !ca) return {a, positive ? Interval{*cb, INT64_MAX} : Interval{INT64_MIN, *cb - 1}};
-  if (ca && !cb) return {b, positive ? Interval{INT64_MIN, *ca} : Interval{*ca + 1, INT64_MAX}};
+  if (cb && !ca)
+    return {a,
+            positive ? analysis::Interval{*cb, INT64_MAX} : analysis::Interval{INT64_MIN, *cb - 1}};
+  if (ca && !cb)
+    return {b,
+            positive ? analysis::Interval{INT64_MIN, *ca} : analysis::Interval{*ca + 1, INT64_MAX}};
   return {};
 }
 
@@ -71,7 +75,7 @@ int Cost(const NodeList& nodes) {
         break;
       case Op::kFloorDiv:
       case Op::kFloorMod: {
-        const auto by = UniformBits(u->src(1));
+        const auto by = rewrite::UniformBits(u->src(1));
         const bool shift = by && *by > 0 && (*by & (*by - 1)) == 0;
         cost += shift ? 1 : kDivision;
         break;
@@ -88,15 +92,15 @@ int Cost(const NodeList& nodes) {
 }
 
 // Simplifies `u` by the rules of algebra only.
-const UOp* Algebra(const UOp* u, RuleContext& rc) {
+const UOp* Algebra(const UOp* u, rewrite::RuleContext& rc) {
   if (!rc.nested) return u;
   const auto r = rc.nested->Rewrite(u);
   return r.ok() ? *r : u;
 }
 
 // A variable of the type of `x` whose bounds are `range`.
-const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
-  if (range.IsPoint()) return UniformConst(rc.ctx, x->dtype, range.lo);
+const UOp* StandIn(const UOp* x, analysis::Interval range, rewrite::RuleContext& rc) {
+  if (range.IsPoint()) return rewrite::UniformConst(rc.ctx, x->dtype, range.lo);
   const std::string name = absl::StrCat("$", x->id, "$", range.lo, "$", range.hi);
   const UOp* stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
   rc.bounds.Declare(stand_in, range);
@@ -106,8 +110,8 @@ const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
 // Simplifies `value`, whose expression has the nodes `nodes`, under the assumption that `x` is
 // within `range`: a variable with these bounds replaces x, and x replaces the variable in the
 // result.
-const UOp* Assume(const UOp* x, Interval range, const UOp* value, const NodeList& nodes,
-                  RuleContext& rc) {
+const UOp* Assume(const UOp* x, analysis::Interval range, const UOp* value, const NodeList& nodes,
+                  rewrite::RuleContext& rc) {
   if (!Contains(nodes, x)) return value;
   const UOp* stand_in = StandIn(x, range, rc);
   const UOp* simple = Algebra(Replace(rc, nodes, {{x, stand_in}}), rc);
@@ -122,7 +126,7 @@ using BoundList = llvm::SmallVector<Bound, 8>;
 // proving that a sum is not negative may need several. Returns `value` if fewer than `least` of the
 // bounds are on leaves of the value and tell something new.
 const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, const NodeList& nodes,
-                     RuleContext& rc) {
+                     rewrite::RuleContext& rc) {
   BoundList helpful;
   for (const Bound& b : bounds) {
     if (!IsArithmetic(b.of) && b.range != rc.bounds.Of(b.of) && Contains(nodes, b.of)) {
@@ -155,18 +159,19 @@ bool IsPositiveSum(const Bound& b) {
 // If a sum of indices with positive coefficients is not at its least (or, if `least` is false, its
 // greatest) value, then some term is not at its least (greatest) value either. Returns that bound
 // for each term; at least one of them holds. Empty if the sum may be at that value.
-BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
+BoundList Alternatives(const Bound& bound, bool least, rewrite::RuleContext& rc) {
   BoundList terms;
   if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
   const auto form = ParseAffine(bound.of);
   if (!form) return terms;
-  const Interval whole = form->Range(rc.bounds);
+  const analysis::Interval whole = form->Range(rc.bounds);
   if (!whole.HasLo() || !whole.HasHi()) return terms;
   if (least ? bound.range.lo <= whole.lo : bound.range.hi >= whole.hi) return terms;
   for (const auto& t : form->terms) {
     if (t.coef < 0) return {};
-    const Interval v = rc.bounds.Of(t.node);
-    terms.push_back({t.node, least ? Interval{v.lo + 1, v.hi} : Interval{v.lo, v.hi - 1}});
+    const analysis::Interval v = rc.bounds.Of(t.node);
+    terms.push_back(
+        {t.node, least ? analysis::Interval{v.lo + 1, v.hi} : analysis::Interval{v.lo, v.hi - 1}});
   }
   return terms;
 }
@@ -175,7 +180,7 @@ BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
 // contradict a bound are skipped. Null if the forms differ, if one alternative leaves the value
 // unchanged, or if a node of an alternative does not occur in the value.
 const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
-                       const NodeList& nodes, RuleContext& rc) {
+                       const NodeList& nodes, rewrite::RuleContext& rc) {
   const UOp* agreed = nullptr;
   const auto occurs = [&](const Bound& b) { return Contains(nodes, b.of); };
   if (!std::all_of(alternatives.begin(), alternatives.end(), occurs)) return nullptr;
@@ -186,7 +191,7 @@ const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, c
     if (same == all.end()) {
       all.push_back(a);
     } else {
-      same->range = Intersect(same->range, a.range);
+      same->range = analysis::Intersect(same->range, a.range);
       if (same->range.lo > same->range.hi) continue;
     }
     const UOp* one = AssumeAll(all, 1, value, nodes, rc);
@@ -198,7 +203,8 @@ const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, c
 
 }  // namespace
 
-const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc) {
+const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value,
+                                rewrite::RuleContext& rc) {
   if (IsConst(value) || value->op == Op::kVConst) return value;
   NodeList nodes = NodesOf(value);
   if (nodes.empty()) return value;
@@ -223,7 +229,8 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
       const UOp* positive = Negated(clause);
       const UOp* known = positive ? positive : clause;
       if (Contains(nodes, known)) {
-        take(Replace(rc, nodes, {{known, UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)}}));
+        take(Replace(rc, nodes,
+                     {{known, rewrite::UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)}}));
       }
       // If the clause says that two values are equal, each may replace the other.
       const bool equal = positive && positive->op == Op::kCmpNe;
@@ -236,9 +243,9 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     auto same =
         std::find_if(bounds.begin(), bounds.end(), [&](const Bound& o) { return o.of == b.of; });
     if (same == bounds.end()) {
-      bounds.push_back({b.of, Intersect(rc.bounds.Of(b.of), b.range)});
+      bounds.push_back({b.of, analysis::Intersect(rc.bounds.Of(b.of), b.range)});
     } else {
-      same->range = Intersect(same->range, b.range);
+      same->range = analysis::Intersect(same->range, b.range);
     }
   }
   linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
@@ -247,9 +254,9 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     if (b.range == rc.bounds.Of(b.of) || (linear && !b.range.IsPoint())) continue;
     // If `value` is itself a bound on the same expression, it is implied, impossible or unchanged.
     if (const Bound own = AsBound(value); own.of == b.of && !b.range.IsPoint()) {
-      const Interval both = Intersect(own.range, b.range);
-      if (both == b.range) return UniformConst(rc.ctx, value->dtype, 1);
-      if (both.lo > both.hi) return UniformConst(rc.ctx, value->dtype, 0);
+      const analysis::Interval both = analysis::Intersect(own.range, b.range);
+      if (both == b.range) return rewrite::UniformConst(rc.ctx, value->dtype, 1);
+      if (both.lo > both.hi) return rewrite::UniformConst(rc.ctx, value->dtype, 0);
       if (!both.IsPoint()) continue;
     }
     take(Assume(b.of, b.range, value, nodes, rc));
@@ -272,4 +279,4 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
   return value;
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

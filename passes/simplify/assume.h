@@ -13,7 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::simplify {
 
 using Clauses = llvm::SmallVector<const UOp*, 8>;
 
@@ -22,8 +22,8 @@ const UOp* Negated(const UOp* u);
 
 // A cheaper value that equals `value` where all `clauses` hold, or `value` itself. Null if the
 // bounds that the clauses give for an expression are found to exclude each other.
-const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc);
+const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, rewrite::RuleContext& rc);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_ASSUME_H_

@@ -2,8 +2,8 @@
 
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& BitRules() { return RuleTable<rule_lists::kBits>::kList; }
+const rewrite::RuleList& BitRules() { return rewrite::RuleTable<rule_lists::kBits>::kList; }
 
-}  // namespace tg
+}  // namespace tg::simplify

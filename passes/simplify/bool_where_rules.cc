@@ -2,8 +2,10 @@
 
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& BoolWhereRules() { return RuleTable<rule_lists::kBoolWhere>::kList; }
+const rewrite::RuleList& BoolWhereRules() {
+  return rewrite::RuleTable<rule_lists::kBoolWhere>::kList;
+}
 
-}  // namespace tg
+}  // namespace tg::simplify

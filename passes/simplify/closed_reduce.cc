@@ -10,7 +10,7 @@
 #include "passes/rewrite/build.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 8>;
@@ -18,7 +18,7 @@ constexpr size_t kMaxNodes = 2048;
 // The limit on the clauses of one condition, and on the nodes that a search for conditions visits.
 constexpr size_t kMaxClauses = 16;
 
-bool IsZero(const UOp* v) { return UniformBits(v) == 0; }
+bool IsZero(const UOp* v) { return rewrite::UniformBits(v) == 0; }
 
 struct Condition {
   const UOp* node;
@@ -50,7 +50,7 @@ llvm::SmallVector<Condition, 8> ConditionsOf(const UOp* value, bool zero_mul) {
 
 class Reduce {
  public:
-  Reduce(const UOp* u, size_t which, RuleContext& rc)
+  Reduce(const UOp* u, size_t which, rewrite::RuleContext& rc)
       : u_(u), op_(static_cast<Op>(u->word())), value_(u->src(0)), r_(u->src(which)), rc_(rc) {
     for (size_t i = 1; i < u->num_srcs; ++i) {
       if (i != which) others_.push_back(u->src(i));
@@ -86,9 +86,9 @@ class Reduce {
     return rc_.ctx.Make(Op::kWhere, a->dtype, {p, a, b});
   }
   const UOp* Less(const UOp* a, const UOp* b) { return rc_.ctx.Make(Op::kCmpLt, kBool, {a, b}); }
-  const UOp* Index(int64_t v) { return UniformConst(rc_.ctx, kIndex, v); }
+  const UOp* Index(int64_t v) { return rewrite::UniformConst(rc_.ctx, kIndex, v); }
   const UOp* Number(int64_t v) {
-    return UniformConst(rc_.ctx, u_->dtype, BitsFromInt(u_->dtype.scalar(), v));
+    return rewrite::UniformConst(rc_.ctx, u_->dtype, BitsFromInt(u_->dtype.scalar(), v));
   }
   // The reduce of another value over all ranges, or over all except r if `with_r` is false.
   const UOp* Over(const UOp* value, bool with_r = true) {
@@ -106,9 +106,9 @@ class Reduce {
   }
   // `count`, an index, times `v`. The result is 0 where the count is 0, whatever v is.
   const UOp* Times(const UOp* v, const UOp* count) {
-    if (u_->dtype.lanes() > 1 && !UniformBits(count)) return nullptr;
+    if (u_->dtype.lanes() > 1 && !rewrite::UniformBits(count)) return nullptr;
     if (u_->dtype.is_float() && !IsFinite(rc_.bounds.Of(count).hi)) return nullptr;
-    const auto bits = UniformBits(count);
+    const auto bits = rewrite::UniformBits(count);
     const UOp* n = bits ? Number(*bits) : rc_.ctx.Make(Op::kCast, u_->dtype, {count});
     const UOp* product = u_->dtype == kIndex ? Make(Op::kMul, v, count) : Make(Op::kMul, v, n);
     if (!u_->dtype.is_float() || bits > 0) return product;
@@ -139,7 +139,7 @@ class Reduce {
   bool Depends(const UOp* u) const { return users_.contains(u); }
 
   const UOp* Independent() {
-    const Interval trips = rc_.bounds.Of(r_->src(0));
+    const analysis::Interval trips = rc_.bounds.Of(r_->src(0));
     const bool runs = trips.lo >= 1;
     switch (op_) {
       case Op::kMax:
@@ -166,7 +166,7 @@ class Reduce {
   bool Parse(const UOp* clause, Selection* out) {
     bool equal = false;
     if (clause->op == Op::kCmpNe && clause->src(0)->op == Op::kCmpNe &&
-        UniformBits(clause->src(1)) == 1) {
+        rewrite::UniformBits(clause->src(1)) == 1) {
       clause = clause->src(0);
       equal = true;
     }
@@ -221,7 +221,7 @@ class Reduce {
   }
 
   const UOp* Not(const UOp* p) {
-    return rc_.ctx.Make(Op::kCmpNe, kBool, {p, UniformConst(rc_.ctx, kBool, 1)});
+    return rc_.ctx.Make(Op::kCmpNe, kBool, {p, rewrite::UniformConst(rc_.ctx, kBool, 1)});
   }
 
   // A sum in which all terms but one are 0, because of a comparison r == at that ConditionsOf
@@ -249,7 +249,7 @@ class Reduce {
   // The comparison of a clause, without a negation around it.
   static const UOp* Stripped(const UOp* clause) {
     while (clause->op == Op::kCmpNe && clause->src(0)->dtype.is_bool() &&
-           UniformBits(clause->src(1)) == 1) {
+           rewrite::UniformBits(clause->src(1)) == 1) {
       clause = clause->src(0);
     }
     return clause;
@@ -318,7 +318,7 @@ class Reduce {
       map[u] = u;
       if (!Depends(u)) continue;
       if (u == r_ || u == unequal) {
-        map[u] = u == r_ ? at : UniformConst(rc_.ctx, kBool, 0);
+        map[u] = u == r_ ? at : rewrite::UniformConst(rc_.ctx, kBool, 0);
         continue;
       }
       if (!IsElementwise(u->op) && u->op != Op::kIndex && u->op != Op::kLoad) {
@@ -344,7 +344,7 @@ class Reduce {
   const Op op_;
   const UOp* const value_;
   const UOp* const r_;
-  RuleContext& rc_;
+  rewrite::RuleContext& rc_;
   Nodes others_;
   llvm::SmallPtrSet<const UOp*, 32> users_;
   std::vector<const UOp*> order_;  // of the value, sources first
@@ -352,7 +352,7 @@ class Reduce {
 
 }  // namespace
 
-const UOp* FoldReduce(const UOp* u, RuleContext& rc) {
+const UOp* FoldReduce(const UOp* u, rewrite::RuleContext& rc) {
   if (u->num_srcs < 2 || u->dtype != u->src(0)->dtype || !u->dtype.is_value()) return nullptr;
   // n * v rounds differently from a sum of n terms.
   if (u->dtype.is_float() && rc.flags.has(ModuleFlag::kNoReassociate)) return nullptr;
@@ -372,4 +372,4 @@ bool MayFoldReduce(Op op, const UOp* value) {
                             !ConditionsOf(value, true).empty());
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

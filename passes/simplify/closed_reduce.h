@@ -14,17 +14,17 @@
 #include "ir/uop.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::simplify {
 
 // A rule for `reduce` over ranges, so for reduces that are not lowered to loops yet. Null if
 // nothing applies.
-const UOp* FoldReduce(const UOp* u, RuleContext& rc);
+const UOp* FoldReduce(const UOp* u, rewrite::RuleContext& rc);
 
 // Whether a sum of `value` may fold once it is lowered over separate ranges. A quick check that
 // looks at the ops of the value only, for callers that would otherwise have to lower the value a
 // second time. False for other reduces.
 bool MayFoldReduce(Op op, const UOp* value);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_CLOSED_REDUCE_H_

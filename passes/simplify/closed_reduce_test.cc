@@ -14,7 +14,7 @@
 #include "passes/rewrite/testing/random_expr.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 constexpr int64_t kMemory = 12;
@@ -40,7 +40,7 @@ class Machine {
         return u->dtype.is_float() ? BitsFromDouble(u->dtype.scalar(), static_cast<double>(v)) : v;
       }
       case Op::kReduce:
-        return Loop(u, 1, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
+        return Loop(u, 1, interpret::ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
       case Op::kCast:
         return CastBits(u->src(0)->dtype.scalar(), u->dtype.scalar(), Eval(u->src(0)));
       case Op::kWhere:
@@ -50,14 +50,14 @@ class Machine {
     }
     int64_t args[3];
     for (size_t i = 0; i < u->num_srcs; ++i) args[i] = Eval(u->src(i));
-    return *EvalAlu(u->op, u->src(0)->dtype.scalar(), {args, u->num_srcs});
+    return *interpret::EvalAlu(u->op, u->src(0)->dtype.scalar(), {args, u->num_srcs});
   }
 
  private:
   int64_t Loop(const UOp* u, size_t which, int64_t sum) {
     if (which == u->num_srcs) {
       const int64_t args[2] = {sum, Eval(u->src(0))};
-      return *EvalAlu(static_cast<Op>(u->word()), u->dtype.scalar(), args);
+      return *interpret::EvalAlu(static_cast<Op>(u->word()), u->dtype.scalar(), args);
     }
     const UOp* r = u->src(which);
     for (int64_t i = 0, n = Eval(r->src(0)); i < n; ++i) {
@@ -218,4 +218,4 @@ TEST(Reduce, FactorsAndTermsOfIntegersLeave) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

@@ -2,8 +2,8 @@
 
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& CompareRules() { return RuleTable<rule_lists::kCompare>::kList; }
+const rewrite::RuleList& CompareRules() { return rewrite::RuleTable<rule_lists::kCompare>::kList; }
 
-}  // namespace tg
+}  // namespace tg::simplify

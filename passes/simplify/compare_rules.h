@@ -6,7 +6,7 @@
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules should read like algebra
+using namespace rewrite::pattern;  // NOLINT: rules should read like algebra
 
 // clang-format off
 inline constexpr auto kCompare = rules(

@@ -6,11 +6,11 @@
 #include "passes/rewrite/build.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 // The quotient by c, if it is the same for all values in `v`.
-std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
+std::optional<int64_t> OneQuotient(analysis::Interval v, int64_t c) {
   if (!v.HasLo() || !v.HasHi()) return std::nullopt;
   const int64_t q = FloorDiv(v.lo, c);
   if (q != FloorDiv(v.hi, c)) return std::nullopt;
@@ -20,7 +20,7 @@ std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
 // Simplifies num / c or num % c. Each step returns null if it does not apply.
 class DivMod {
  public:
-  DivMod(const UOp* u, AffineExpr num, int64_t c, RuleContext& rc)
+  DivMod(const UOp* u, AffineExpr num, int64_t c, rewrite::RuleContext& rc)
       : rc_(rc), num_(std::move(num)), c_(c), is_div_(u->op == Op::kFloorDiv), type_(u->dtype) {}
 
   const UOp* Run() {
@@ -33,7 +33,7 @@ class DivMod {
   }
 
  private:
-  const UOp* Const(int64_t v) { return UniformConst(rc_.ctx, type_, v); }
+  const UOp* Const(int64_t v) { return rewrite::UniformConst(rc_.ctx, type_, v); }
   const UOp* Make(Op op, AffineExpr num, int64_t c) {
     return rc_.ctx.Make(op, type_, {BuildAffine(num, rc_), Const(c)});
   }
@@ -71,7 +71,7 @@ class DivMod {
       if (!whole.AddTerm(node, m)) return nullptr;
       if (r == 0) continue;
       if (!is_div_ && node->op == Op::kFloorMod) {
-        const auto inner = UniformBits(node->src(1));
+        const auto inner = rewrite::UniformBits(node->src(1));
         int64_t period;
         if (inner && *inner > 0 && !__builtin_mul_overflow(*inner, r, &period) &&
             period % c_ == 0) {
@@ -162,7 +162,7 @@ class DivMod {
   const UOp* TwoValues() {
     if (num_.terms.size() != 1) return nullptr;
     const auto& [node, coef] = num_.terms[0];
-    const Interval v = rc_.bounds.Of(node);
+    const analysis::Interval v = rc_.bounds.Of(node);
     if (!v.HasLo() || !v.HasHi() || v.hi - 1 != v.lo) return nullptr;
     int64_t at[2];
     for (int i = 0; i < 2; ++i) {
@@ -184,7 +184,7 @@ class DivMod {
     return Plus(out, node, slope);
   }
 
-  RuleContext& rc_;
+  rewrite::RuleContext& rc_;
   const AffineExpr num_;
   const int64_t c_;
   const bool is_div_;
@@ -193,9 +193,9 @@ class DivMod {
 
 }  // namespace
 
-const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc) {
+const UOp* FoldDivModOfSum(const UOp* u, rewrite::RuleContext& rc) {
   if (!u->dtype.is_index()) return nullptr;
-  const auto c = UniformBits(u->src(1));
+  const auto c = rewrite::UniformBits(u->src(1));
   // A quarter of the range of int64 is enough for any memory, and keeps the arithmetic of DivMod
   // from overflowing.
   if (!c || *c <= 1 || *c > INT64_MAX / 4) return nullptr;
@@ -208,19 +208,19 @@ const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc) {
   return DivMod(u, std::move(*num), *c, rc).Run();
 }
 
-const UOp* FoldRangeAgainstEnd(const UOp* u, RuleContext& rc) {
+const UOp* FoldRangeAgainstEnd(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *r = u->src(0), *e = u->src(1);
   if ((r->op != Op::kRange && r->op != Op::kSpecial) || r->src(0) != e) return nullptr;
   switch (u->op) {
     case Op::kFloorDiv:
-      return UniformConst(rc.ctx, u->dtype, 0);
+      return rewrite::UniformConst(rc.ctx, u->dtype, 0);
     case Op::kFloorMod:
       return r;
     case Op::kCmpLt:
-      return UniformConst(rc.ctx, u->dtype, 1);
+      return rewrite::UniformConst(rc.ctx, u->dtype, 1);
     default:
       return nullptr;
   }
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -16,14 +16,14 @@
 #include "ir/uop.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::simplify {
 
 // Simplifies floordiv and floormod of an index by a constant greater than 1. Null if nothing
 // applies.
-const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc);
+const UOp* FoldDivModOfSum(const UOp* u, rewrite::RuleContext& rc);
 // Simplifies r / e, r % e and r < e for a range or special r whose end is any expression e.
-const UOp* FoldRangeAgainstEnd(const UOp* u, RuleContext& rc);
+const UOp* FoldRangeAgainstEnd(const UOp* u, rewrite::RuleContext& rc);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_DIV_MOD_H_

@@ -2,8 +2,8 @@
 
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& DivModRules() { return RuleTable<rule_lists::kDivMod>::kList; }
+const rewrite::RuleList& DivModRules() { return rewrite::RuleTable<rule_lists::kDivMod>::kList; }
 
-}  // namespace tg
+}  // namespace tg::simplify

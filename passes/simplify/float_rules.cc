@@ -2,8 +2,8 @@
 
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& FloatRules() { return RuleTable<rule_lists::kFloat>::kList; }
+const rewrite::RuleList& FloatRules() { return rewrite::RuleTable<rule_lists::kFloat>::kList; }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -10,7 +10,7 @@
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules should read like algebra
+using namespace rewrite::pattern;  // NOLINT: rules should read like algebra
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

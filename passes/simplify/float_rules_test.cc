@@ -15,13 +15,13 @@
 #include "passes/rewrite/testing/random_expr.h"
 #include "passes/simplify/rule_cases.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using ::tg::testing::Evaluate;
 using ::tg::testing::SameValue;
 using ::tg::testing::Values;
-using Kind = PatternTree::Kind;
+using Kind = rewrite::PatternTree::Kind;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSpecial[] = {
@@ -39,9 +39,9 @@ struct Names {
   const UOp* gate[3];
 };
 
-const UOp* Build(Context& ctx, const PatternTree& t, DType type, const Names& names) {
+const UOp* Build(Context& ctx, const rewrite::PatternTree& t, DType type, const Names& names) {
   const auto number = [&](double v) {
-    return UniformConst(ctx, type, BitsFromDouble(type.scalar(), v));
+    return rewrite::UniformConst(ctx, type, BitsFromDouble(type.scalar(), v));
   };
   switch (t.kind) {
     case Kind::kVar:
@@ -51,7 +51,8 @@ const UOp* Build(Context& ctx, const PatternTree& t, DType type, const Names& na
     case Kind::kConstant:
       return number(names.constants[static_cast<size_t>(t.value)]);
     case Kind::kLiteral:
-      if (t.type == pattern::Type::kBool) return UniformConst(ctx, kBool, t.value);
+      if (t.type == rewrite::pattern::Type::kBool)
+        return rewrite::UniformConst(ctx, kBool, t.value);
       return number(static_cast<double>(t.value));
     case Kind::kFloatLiteral:
       return number(t.real);
@@ -60,15 +61,17 @@ const UOp* Build(Context& ctx, const PatternTree& t, DType type, const Names& na
   }
   std::vector<const UOp*> srcs;
   for (size_t i = 0; i < t.kids.size(); ++i) {
-    const PatternTree& kid = t.kids[i];
-    const bool bool_place = (t.op == Op::kWhere && i == 0) || t.operand == pattern::Type::kBool;
+    const rewrite::PatternTree& kid = t.kids[i];
+    const bool bool_place =
+        (t.op == Op::kWhere && i == 0) || t.operand == rewrite::pattern::Type::kBool;
     if (bool_place && kid.kind == Kind::kLiteral) {
-      srcs.push_back(UniformConst(ctx, kBool, kid.value));
+      srcs.push_back(rewrite::UniformConst(ctx, kBool, kid.value));
     } else {
       srcs.push_back(Build(ctx, kid, type, names));
     }
   }
-  const bool is_bool = pattern::IsCompare(t.op) || t.operand == pattern::Type::kBool;
+  const bool is_bool =
+      rewrite::pattern::IsCompare(t.op) || t.operand == rewrite::pattern::Type::kBool;
   return ctx.Make(t.op, is_bool ? kBool : type, srcs);
 }
 
@@ -94,9 +97,9 @@ TEST_P(FloatRule, KeepsValues) {
   for (const Scalar s : {Scalar::kF16, Scalar::kBF16, Scalar::kF32, Scalar::kF64}) {
     if (exactness == Exactness::kByPermission && s != Scalar::kF64) continue;
     Context ctx;
-    Bounds bounds(ctx);
-    StructuralOrder order(ctx);
-    RuleContext rc{
+    analysis::Bounds bounds(ctx);
+    analysis::StructuralOrder order(ctx);
+    rewrite::RuleContext rc{
         ctx,
         bounds,
         order,
@@ -145,7 +148,7 @@ TEST_P(FloatRule, KeepsValues) {
 std::vector<RuleCase> FloatCases() {
   std::vector<RuleCase> cases;
   for (const RuleCase& c : AllRuleCases()) {
-    if (c.info.domain & pattern::F) cases.push_back(c);
+    if (c.info.domain & rewrite::pattern::F) cases.push_back(c);
   }
   return cases;
 }
@@ -154,4 +157,4 @@ INSTANTIATE_TEST_SUITE_P(All, FloatRule, ::testing::ValuesIn(FloatCases()),
                          [](const auto& info) { return info.param.Id(); });
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

@@ -8,7 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 bool IsConstant(const UOp* u) { return u->op == Op::kConst || u->op == Op::kVConst; }
@@ -70,7 +70,7 @@ bool SkipsMiddle(Scalar from, Scalar middle, Scalar to) {
 
 }  // namespace
 
-const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
+const UOp* FoldConstants(const UOp* u, rewrite::RuleContext& rc) {
   for (const UOp* s : u->srcs()) {
     if (!IsConstant(s) || (s->dtype.lanes() != u->dtype.lanes() && s->op != Op::kConst)) {
       return nullptr;
@@ -97,17 +97,17 @@ const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
       args[k] = s->op == Op::kConst ? same[k].data() : s->list().data();
     }
     out.resize(1 + lanes);
-    if (EvalAluLanes(u->op, from, lanes, args[0], args[1], args[2], &out[1]) != lanes) {
+    if (interpret::EvalAluLanes(u->op, from, lanes, args[0], args[1], args[2], &out[1]) != lanes) {
       return nullptr;
     }
   }
-  if (lanes == 1) return UniformConst(rc.ctx, u->dtype, out[1]);
+  if (lanes == 1) return rewrite::UniformConst(rc.ctx, u->dtype, out[1]);
   return rc.ctx.Make(
       Op::kVConst, u->dtype, {},
       rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
 }
 
-const UOp* FoldReduceOfConstants(const UOp* u, RuleContext& rc) {
+const UOp* FoldReduceOfConstants(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* x = u->src(0);
   if (u->num_srcs != 1 || x->op != Op::kVConst || x->dtype.is_float()) return nullptr;
   const auto lanes = static_cast<size_t>(u->dtype.lanes());
@@ -117,25 +117,25 @@ const UOp* FoldReduceOfConstants(const UOp* u, RuleContext& rc) {
     int64_t sum = LaneBits(x, i * terms);
     for (size_t k = 1; k < terms; ++k) {
       const int64_t args[] = {sum, LaneBits(x, i * terms + k)};
-      const auto v = EvalAlu(static_cast<Op>(u->word()), x->dtype.scalar(), args);
+      const auto v = interpret::EvalAlu(static_cast<Op>(u->word()), x->dtype.scalar(), args);
       if (!v) return nullptr;
       sum = *v;
     }
     out.push_back(sum);
   }
-  if (lanes == 1) return UniformConst(rc.ctx, u->dtype, out[1]);
+  if (lanes == 1) return rewrite::UniformConst(rc.ctx, u->dtype, out[1]);
   return rc.ctx.Make(
       Op::kVConst, u->dtype, {},
       rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
 }
 
-const UOp* FoldByBounds(const UOp* u, RuleContext& rc) {
+const UOp* FoldByBounds(const UOp* u, rewrite::RuleContext& rc) {
   if (!u->dtype.is_int_or_index() && !u->dtype.is_bool()) return nullptr;
-  const Interval v = rc.bounds.Of(u);
-  return v.IsPoint() ? UniformConst(rc.ctx, u->dtype, v.lo) : nullptr;
+  const analysis::Interval v = rc.bounds.Of(u);
+  return v.IsPoint() ? rewrite::UniformConst(rc.ctx, u->dtype, v.lo) : nullptr;
 }
 
-const UOp* FoldIntoWhere(const UOp* u, RuleContext& rc) {
+const UOp* FoldIntoWhere(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *a = u->src(0), *b = u->src(1);
   const auto make = [&](const UOp* x, const UOp* y) {
     return rc.ctx.Make(u->op, u->dtype, {x, y}, u->attr);
@@ -159,7 +159,7 @@ const UOp* FoldIntoWhere(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
-const UOp* FoldCast(const UOp* u, RuleContext& rc) {
+const UOp* FoldCast(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* x = u->src(0);
   if (!u->dtype.is_value() || !x->dtype.is_value()) return nullptr;
   if (x->dtype == u->dtype) return x;
@@ -176,7 +176,7 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc) {
     if (SkipsMiddle(origin, from, to)) return cast(y);
     // Drops the inner cast if bounds show that it changes no value: index to i32 and back.
     if (IsIntLike(origin) && IsIntLike(from) && to != Scalar::kBool &&
-        rc.bounds.Of(y) == rc.bounds.Of(x) && rc.bounds.Of(y) != FullInterval(from)) {
+        rc.bounds.Of(y) == rc.bounds.Of(x) && rc.bounds.Of(y) != analysis::FullInterval(from)) {
       return cast(y);
     }
     return nullptr;
@@ -187,7 +187,7 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
-const UOp* WidenProduct(const UOp* u, RuleContext& rc) {
+const UOp* WidenProduct(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* x = u->src(0);
   if (!rc.flags.has(ModuleFlag::kWideProducts) || x->op != Op::kMul) return nullptr;
   const Scalar from = x->dtype.scalar();
@@ -197,40 +197,42 @@ const UOp* WidenProduct(const UOp* u, RuleContext& rc) {
   return rc.ctx.Make(Op::kMul, u->dtype, {cast(x->src(0)), cast(x->src(1))});
 }
 
-const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc) {
+const UOp* FoldMulOfBool(const UOp* u, rewrite::RuleContext& rc) {
   const DType t = u->dtype;
   if (t.is_bool() || (t.is_float() && !rc.flags.has(ModuleFlag::kZeroMul))) return nullptr;
   for (size_t i = 0; i < 2; ++i) {
     const UOp* cast = u->src(i);
     if (cast->op != Op::kCast || !cast->src(0)->dtype.is_bool()) continue;
-    return rc.ctx.Make(Op::kWhere, t, {cast->src(0), u->src(1 - i), UniformConst(rc.ctx, t, 0)});
+    return rc.ctx.Make(Op::kWhere, t,
+                       {cast->src(0), u->src(1 - i), rewrite::UniformConst(rc.ctx, t, 0)});
   }
   return nullptr;
 }
 
-const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
+const UOp* FoldIntoIndex(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* cast = u->src(0);
-  const auto bits = UniformBits(u->src(1));
+  const auto bits = rewrite::UniformBits(u->src(1));
   const Scalar s = u->dtype.scalar();
   if (!bits || cast->op != Op::kCast || (!IsInt(s) && !IsFloat(s))) return nullptr;
   const UOp* x = cast->src(0);
   if (x->dtype.scalar() != Scalar::kIndex) return nullptr;
   const int64_t c = CastBits(s, Scalar::kIndex, *bits);
-  const Interval args[] = {rc.bounds.Of(x), Interval::Point(c)};
-  const Interval after = AluInterval(u->op, Scalar::kIndex, args);
+  const analysis::Interval args[] = {rc.bounds.Of(x), analysis::Interval::Point(c)};
+  const analysis::Interval after = analysis::AluInterval(u->op, Scalar::kIndex, args);
   // The new index must fit into 32 bits.
-  if (Intersect(after, FullInterval(Scalar::kI32)) != after) return nullptr;
+  if (analysis::Intersect(after, analysis::FullInterval(Scalar::kI32)) != after) return nullptr;
   if (IsFloat(s)) {
     // Exact if the float type holds the constant and all numbers before and after. Products are
     // excluded, since a float product that is 0 may be -0.0.
     const int64_t most = int64_t{1} << std::min(Precision(s), 31);
-    const Interval exact = {-most, most};
+    const analysis::Interval exact = {-most, most};
     if (u->op != Op::kAdd || CastBits(Scalar::kIndex, s, c) != *bits ||
-        Intersect(after, exact) != after || Intersect(args[0], exact) != args[0]) {
+        analysis::Intersect(after, exact) != after ||
+        analysis::Intersect(args[0], exact) != args[0]) {
       return nullptr;
     }
   }
-  const UOp* number = UniformConst(rc.ctx, x->dtype, c);
+  const UOp* number = rewrite::UniformConst(rc.ctx, x->dtype, c);
   return rc.ctx.Make(Op::kCast, u->dtype, {rc.ctx.Make(u->op, x->dtype, {x, number})});
 }
 
@@ -265,10 +267,10 @@ bool IsNeverMinusZero(const UOp* u, int depth) {
 
 }  // namespace
 
-const UOp* FoldAddOfZero(const UOp* u, RuleContext& rc) {
+const UOp* FoldAddOfZero(const UOp* u, rewrite::RuleContext& rc) {
   if (!u->dtype.is_float()) return nullptr;
   constexpr int kDepth = 4;
-  const auto is_zero = [](const UOp* x) { return UniformBits(x) == 0; };
+  const auto is_zero = [](const UOp* x) { return rewrite::UniformBits(x) == 0; };
   for (size_t i = 0; i < 2; ++i) {
     const UOp *x = u->src(i), *y = u->src(1 - i);
     if (is_zero(y) && IsNeverMinusZero(x, kDepth)) return x;
@@ -282,23 +284,23 @@ const UOp* FoldAddOfZero(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
-const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc) {
+const UOp* FoldCompareOfCast(const UOp* u, rewrite::RuleContext& rc) {
   // Evaluates the comparison for both values of the bool.
   const bool left = u->src(0)->op == Op::kCast;
   const UOp* cast = u->src(left ? 0 : 1);
-  const auto bits = UniformBits(u->src(left ? 1 : 0));
+  const auto bits = rewrite::UniformBits(u->src(left ? 1 : 0));
   if (!bits || cast->op != Op::kCast || !cast->src(0)->dtype.is_bool()) return nullptr;
   const Scalar s = cast->dtype.scalar();
   bool at[2];
   for (int v = 0; v < 2; ++v) {
     int64_t args[2] = {CastBits(Scalar::kBool, s, v), *bits};
     if (!left) std::swap(args[0], args[1]);
-    at[v] = *EvalAlu(u->op, s, args) != 0;
+    at[v] = *interpret::EvalAlu(u->op, s, args) != 0;
   }
   const UOp* p = cast->src(0);
-  if (at[0] == at[1]) return UniformConst(rc.ctx, u->dtype, at[0]);
+  if (at[0] == at[1]) return rewrite::UniformConst(rc.ctx, u->dtype, at[0]);
   if (at[1]) return p;
-  return rc.ctx.Make(Op::kCmpNe, u->dtype, {p, UniformConst(rc.ctx, u->dtype, 1)});
+  return rc.ctx.Make(Op::kCmpNe, u->dtype, {p, rewrite::UniformConst(rc.ctx, u->dtype, 1)});
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -10,9 +10,9 @@
 #include "passes/simplify/memory_ops.h"
 #include "passes/simplify/rule_lists.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
-using namespace pattern;  // NOLINT
+using namespace rewrite::pattern;  // NOLINT
 
 // clang-format off
 // These run before the algebraic rules: folding of constants, and moving them to the right.
@@ -77,10 +77,10 @@ constexpr auto kMemory = rules(
 
 }  // namespace
 
-const RuleList& FoldRules() { return RuleTable<kFold>::kList; }
-const RuleList& WidthRules() { return RuleTable<kWidth>::kList; }
-const RuleList& GeneralRules() { return RuleTable<kGeneral>::kList; }
-const RuleList& LaneRules() { return RuleTable<kLanes>::kList; }
-const RuleList& MemoryRules() { return RuleTable<kMemory>::kList; }
+const rewrite::RuleList& FoldRules() { return rewrite::RuleTable<kFold>::kList; }
+const rewrite::RuleList& WidthRules() { return rewrite::RuleTable<kWidth>::kList; }
+const rewrite::RuleList& GeneralRules() { return rewrite::RuleTable<kGeneral>::kList; }
+const rewrite::RuleList& LaneRules() { return rewrite::RuleTable<kLanes>::kList; }
+const rewrite::RuleList& MemoryRules() { return rewrite::RuleTable<kMemory>::kList; }
 
-}  // namespace tg
+}  // namespace tg::simplify

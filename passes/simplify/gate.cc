@@ -5,15 +5,15 @@
 #include "passes/rewrite/build.h"
 #include "passes/simplify/assume.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 constexpr size_t kMaxClauses = 16;
 
 // The rank of the innermost loop along which a value varies; 0 if there is none.
-int64_t Level(const UOp* u, RuleContext& rc) {
+int64_t Level(const UOp* u, rewrite::RuleContext& rc) {
   const int64_t rank = rc.order.Rank(u);
-  return rank < StructuralOrder::kRangeRank ? 0 : rank;
+  return rank < analysis::StructuralOrder::kRangeRank ? 0 : rank;
 }
 
 }  // namespace
@@ -33,33 +33,34 @@ bool SplitAnd(const UOp* gate, Clauses& out) {
   return true;
 }
 
-const UOp* NotGate(const UOp* gate, RuleContext& rc) {
+const UOp* NotGate(const UOp* gate, rewrite::RuleContext& rc) {
   if (const UOp* positive = Negated(gate)) return positive;
-  return rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
+  return rc.ctx.Make(Op::kCmpNe, gate->dtype,
+                     {gate, rewrite::UniformConst(rc.ctx, gate->dtype, 1)});
 }
 
-const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc) {
+const UOp* JoinAnd(const Clauses& clauses, rewrite::RuleContext& rc) {
   const UOp* all = nullptr;
   for (const UOp* c : clauses) all = all ? rc.ctx.Make(Op::kAnd, c->dtype, {all, c}) : c;
   return all;
 }
 
-const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc) {
+const UOp* SimplifyUnder(const UOp* gate, const UOp* value, rewrite::RuleContext& rc) {
   Clauses clauses;
   return SplitAnd(gate, clauses) ? SimplifyUnderClauses(clauses, value, rc) : value;
 }
 
-const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
+const UOp* CanonicalAnd(const UOp* u, rewrite::RuleContext& rc) {
   if (!u->dtype.is_bool() || rc.canonical_gates.Contains(u)) return nullptr;
   Clauses clauses;
   if (!SplitAnd(u, clauses)) return nullptr;
-  const auto zero = [&] { return UniformConst(rc.ctx, u->dtype, 0); };
+  const auto zero = [&] { return rewrite::UniformConst(rc.ctx, u->dtype, 0); };
   for (size_t i = 0; i < clauses.size(); ++i) {
     Clauses others = clauses;
     others.erase(others.begin() + static_cast<ptrdiff_t>(i));
     const UOp* simple = SimplifyUnderClauses(others, clauses[i], rc);
-    if (!simple || UniformBits(simple) == 0) return zero();
-    if (UniformBits(simple) == 1) {
+    if (!simple || rewrite::UniformBits(simple) == 0) return zero();
+    if (rewrite::UniformBits(simple) == 1) {
       clauses = others;
       --i;
       continue;
@@ -76,7 +77,7 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
     const bool sa = a->op == Op::kSplat, sb = b->op == Op::kSplat;
     return sa != sb ? sa : rc.order.Compare(a, b) < 0;
   });
-  if (clauses.empty()) return UniformConst(rc.ctx, u->dtype, 1);
+  if (clauses.empty()) return rewrite::UniformConst(rc.ctx, u->dtype, 1);
   // Groups the clauses of each loop into one condition, so that gates that differ only in other
   // loops share it.
   const UOp *all = nullptr, *here = nullptr;
@@ -98,19 +99,19 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
   return all;
 }
 
-const UOp* FoldGatedIndex(const UOp* u, RuleContext& rc) {
+const UOp* FoldGatedIndex(const UOp* u, rewrite::RuleContext& rc) {
   if (u->num_srcs < 3) return nullptr;
   const UOp* position = SimplifyUnder(u->src(2), u->src(1), rc);
   if (position == u->src(1)) return nullptr;
   if (!position) {
-    const UOp* never = UniformConst(rc.ctx, u->src(2)->dtype, 0);
+    const UOp* never = rewrite::UniformConst(rc.ctx, u->src(2)->dtype, 0);
     return never == u->src(2) ? nullptr
                               : rc.ctx.Make(Op::kIndex, u->dtype, {u->src(0), u->src(1), never});
   }
   return rc.ctx.Make(Op::kIndex, u->dtype, {u->src(0), position, u->src(2)});
 }
 
-const UOp* FoldGatedWhere(const UOp* u, RuleContext& rc) {
+const UOp* FoldGatedWhere(const UOp* u, rewrite::RuleContext& rc) {
   if (!u->dtype.is_int_or_index() && !u->dtype.is_bool()) return nullptr;
   const UOp* gate = u->src(0);
   const UOp* yes = SimplifyUnder(gate, u->src(1), rc);
@@ -124,4 +125,4 @@ const UOp* FoldGatedWhere(const UOp* u, RuleContext& rc) {
   return rc.ctx.Make(Op::kWhere, u->dtype, {gate, yes, no});
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -11,7 +11,7 @@
 #include "passes/simplify/gate.h"
 #include "passes/simplify/value_nodes.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 // The greatest size of a branch, in nodes; longer ones are left unchanged to bound the cost.
@@ -22,26 +22,26 @@ const UOp* GateOf(const UOp* load) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
 }
 
-bool IsZero(const UOp* u) { return UniformBits(u) == 0; }
+bool IsZero(const UOp* u) { return rewrite::UniformBits(u) == 0; }
 
 // Whether `u` is a positive, finite float constant, so that 0 * u is exactly 0. The flag zero-mul
 // does not help: it permits replacing a product by 0, but the caller replaces a 0 by a product.
 bool IsPositive(const UOp* u) {
-  const auto bits = UniformBits(u);
+  const auto bits = rewrite::UniformBits(u);
   if (!bits) return false;
   const double v = DoubleFromBits(u->dtype.scalar(), *bits);
   return v > 0 && std::isfinite(v);
 }
 
 // Whether `gate` is found to imply `clause`.
-bool Implies(const UOp* gate, const UOp* clause, RuleContext& rc) {
+bool Implies(const UOp* gate, const UOp* clause, rewrite::RuleContext& rc) {
   if (gate->dtype != clause->dtype) return false;
   const UOp* simple = SimplifyUnder(gate, clause, rc);
-  return simple && UniformBits(simple) == 1;
+  return simple && rewrite::UniformBits(simple) == 1;
 }
 
 // Whether the last of `nodes` is 0, and not -0.0, wherever `clause` does not hold.
-bool IsZeroWithout(const UOp* clause, const NodeList& nodes, RuleContext& rc) {
+bool IsZeroWithout(const UOp* clause, const NodeList& nodes, rewrite::RuleContext& rc) {
   llvm::SmallPtrSet<const UOp*, 32> zero;
   for (const UOp* u : nodes) {
     const auto is_zero = [&](size_t i) { return zero.contains(u->src(i)); };
@@ -85,7 +85,7 @@ bool IsZeroWithout(const UOp* clause, const NodeList& nodes, RuleContext& rc) {
 // left. Returns false if `clause` is none of them. Clauses are compared as nodes: sources are
 // simplified before their users and an `and` has its clauses in structural order, so equal gates
 // are the same node.
-bool Without(const UOp* gate, const UOp* clause, RuleContext& rc, const UOp** rest) {
+bool Without(const UOp* gate, const UOp* clause, rewrite::RuleContext& rc, const UOp** rest) {
   Clauses clauses;
   if (!SplitAnd(gate, clauses)) return false;
   const auto own = std::find(clauses.begin(), clauses.end(), clause);
@@ -106,7 +106,7 @@ NodeList GatedLoads(const NodeList& nodes) {
 
 }  // namespace
 
-const UOp* DropImpliedGate(const UOp* u, RuleContext& rc) {
+const UOp* DropImpliedGate(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *gate = u->src(0), *value = u->src(1);
   // On bools such a `where` is an `and`, which other rules simplify.
   if (!IsZero(u->src(2)) || u->dtype.is_bool() || value->num_srcs == 0) return nullptr;
@@ -126,7 +126,7 @@ const UOp* DropImpliedGate(const UOp* u, RuleContext& rc) {
   return rc.ctx.Make(Op::kWhere, u->dtype, {JoinAnd(kept, rc), value, u->src(2)});
 }
 
-const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
+const UOp* JoinBranchLoads(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* gate = u->src(0);
   if (gate->op == Op::kAnd || !rc.nested) return nullptr;
   const NodeList yes = NodesOf(u->src(1), kMaxBranchNodes);
@@ -164,4 +164,4 @@ const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

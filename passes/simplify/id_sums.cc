@@ -4,12 +4,12 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 class IdSum {
  public:
-  explicit IdSum(RuleContext& rc) : rc_(rc) {}
+  explicit IdSum(rewrite::RuleContext& rc) : rc_(rc) {}
 
   // Adds u * coef to `form`. Returns false if `u` is not found to be a sum of ids.
   bool Add(const UOp* u, int64_t coef, AffineExpr& form) {
@@ -70,7 +70,7 @@ class IdSum {
     for (const AffineExpr::Term& t : whole.terms) {
       if (const int64_t left = t.coef % by; left != 0) rest.terms.push_back({t.node, left});
     }
-    const Interval range = rest.Range(rc_.bounds);
+    const analysis::Interval range = rest.Range(rc_.bounds);
     if (range.lo < 0 || range.hi >= by) return false;
     if (u->op == Op::kFloorMod) return AddForm(rest, coef, form);
     for (AffineExpr::Term& t : whole.terms) t.coef /= by;
@@ -88,15 +88,15 @@ class IdSum {
     return !__builtin_mul_overflow(part.constant, coef, &product) && form.AddConstant(product);
   }
 
-  RuleContext& rc_;
+  rewrite::RuleContext& rc_;
   int steps_ = 0, depth_ = 0;
 };
 
 }  // namespace
 
-const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter) {
+const UOp* SimplifyIdSum(const UOp* u, rewrite::Rewriter& rewriter) {
   if (u->dtype != kIndex) return nullptr;
-  RuleContext& rc = rewriter.context();
+  rewrite::RuleContext& rc = rewriter.context();
   AffineExpr form;
   form.type = u->dtype;
   if (!IdSum(rc).Add(u, 1, form)) return nullptr;
@@ -114,4 +114,4 @@ const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter) {
   return sum;
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

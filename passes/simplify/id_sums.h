@@ -10,12 +10,12 @@
 
 #include "passes/rewrite/engine.h"
 
-namespace tg {
+namespace tg::simplify {
 
 // The final form of a scalar index expression, which is also recorded in `rewriter`. Null if the
 // expression is not known to be such a sum; then it needs the rules.
-const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter);
+const UOp* SimplifyIdSum(const UOp* u, rewrite::Rewriter& rewriter);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_ID_SUMS_H_

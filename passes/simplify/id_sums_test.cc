@@ -10,7 +10,7 @@
 #include "passes/rewrite/testing/random_expr.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using ::tg::testing::Evaluate;
@@ -83,9 +83,9 @@ TEST(IdSums, AreWhatTheRulesFind) {
     Addresses random(seed);
     const UOp* u = random.Make(2);
     Simplifier rules(random.ctx_);
-    Bounds bounds(random.ctx_);
-    StructuralOrder order(random.ctx_);
-    Rewriter told(SimplifyRules(), {random.ctx_, bounds, order});
+    analysis::Bounds bounds(random.ctx_);
+    analysis::StructuralOrder order(random.ctx_);
+    rewrite::Rewriter told(SimplifyRules(), {random.ctx_, bounds, order});
     const UOp* sum = SimplifyIdSum(u, told);
     if (!sum) continue;
     ++found;
@@ -125,4 +125,4 @@ TEST(IdSums, LeaveTheRestToTheRules) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

@@ -6,11 +6,11 @@
 #include "passes/rewrite/build.h"
 #include "passes/simplify/affine_expr.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 // `sum` < 0 or `sum` != 0 as a node, in the form that index_comparison.h describes.
-const UOp* Build(Op op, const AffineExpr& sum, DType type, RuleContext& rc) {
+const UOp* Build(Op op, const AffineExpr& sum, DType type, rewrite::RuleContext& rc) {
   AffineExpr left, right;
   left.type = right.type = sum.type;
   const auto is_constant = [](const AffineExpr::Term& t) { return t.node->op == Op::kVConst; };
@@ -35,7 +35,7 @@ const UOp* Build(Op op, const AffineExpr& sum, DType type, RuleContext& rc) {
 
 // Replaces `sum` by one with fewer terms such that sum < 0 stays equivalent, if a part of the sum
 // is smaller than the common divisor of the rest. False if that is not so.
-bool DropSmallRest(AffineExpr& sum, RuleContext& rc) {
+bool DropSmallRest(AffineExpr& sum, rewrite::RuleContext& rc) {
   for (size_t i = 0; i < sum.terms.size(); ++i) {
     const int64_t d = std::abs(sum.terms[i].coef);
     if (d == 1) continue;
@@ -49,7 +49,7 @@ bool DropSmallRest(AffineExpr& sum, RuleContext& rc) {
       }
     }
     if (rest.terms.empty()) continue;
-    const Interval r = rest.Range(rc.bounds);
+    const analysis::Interval r = rest.Range(rc.bounds);
     if (!r.HasLo() || !r.HasHi()) continue;
     // d*A + R <= n, where n = -constant - 1. With R = d*q + r, 0 <= r < d, and n = d*m + s:
     // A + q <= m where all r <= s, and A + q <= m - 1 where all r > s.
@@ -80,10 +80,10 @@ int64_t NearestResidue(int64_t v, int64_t m) {
 
 }  // namespace
 
-const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
+const UOp* FoldCompareOfRemainder(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* x = u->src(0);
   if (x->op != Op::kFloorMod || !x->dtype.is_index()) return nullptr;
-  const auto divisor = UniformBits(x->src(1)), other = UniformBits(u->src(1));
+  const auto divisor = rewrite::UniformBits(x->src(1)), other = rewrite::UniformBits(u->src(1));
   if (!divisor || !other || *divisor <= 1 || *divisor > INT32_MAX) return nullptr;
   const int64_t m = *divisor;
   // The remainder for which the comparison tests: `< 1` means equal to 0, `< m - 1` means different
@@ -99,7 +99,7 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
     const int64_t coef = NearestResidue(t.coef, m);
     if (coef != 0) near.terms.push_back({t.node, coef});
   }
-  const Interval range = near.Range(rc.bounds);
+  const analysis::Interval range = near.Range(rc.bounds);
   if (near.terms.empty() || range.lo < -INT32_MAX || range.hi > INT32_MAX) return nullptr;
   // Chooses the constant, which is free modulo m, so that the least value of the sum is in
   // 1 - m .. 0. If then its greatest value is below m, 0 is the only multiple of m in its range.
@@ -110,10 +110,10 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
   SortTerms(near, rc);
   const UOp* differs = Build(Op::kCmpNe, near, u->dtype, rc);
   if (!differs || !equals) return differs;
-  return rc.ctx.Make(Op::kCmpNe, u->dtype, {differs, UniformConst(rc.ctx, u->dtype, 1)});
+  return rc.ctx.Make(Op::kCmpNe, u->dtype, {differs, rewrite::UniformConst(rc.ctx, u->dtype, 1)});
 }
 
-const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
+const UOp* FoldCompareOfSums(const UOp* u, rewrite::RuleContext& rc) {
   if (!u->src(0)->dtype.is_index()) return nullptr;
   auto sum = ParseAffine(u->src(0));
   if (!sum || !sum->Add(u->src(1), -1)) return nullptr;
@@ -122,21 +122,21 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   for (const auto& t : sum->terms) {
     if (t.coef > kLimit || t.coef < -kLimit) return nullptr;
   }
-  const Interval v = sum->Range(rc.bounds);
+  const analysis::Interval v = sum->Range(rc.bounds);
   bool less = u->op == Op::kCmpLt;
   if (!less && (v.lo == 0 || v.hi == 0) && v.lo != v.hi) {
     // If the sum cannot be negative (or cannot be positive), sum != 0 is a comparison by `<`.
     if (v.lo == 0 && !sum->Scale(-1)) return nullptr;
     less = true;
   }
-  const auto result = [&](bool b) { return UniformConst(rc.ctx, u->dtype, b); };
+  const auto result = [&](bool b) { return rewrite::UniformConst(rc.ctx, u->dtype, b); };
   if (less) {
-    const Interval w = sum->Range(rc.bounds);
+    const analysis::Interval w = sum->Range(rc.bounds);
     if (w.hi < 0) return result(true);
     if (w.lo >= 0) return result(false);
   } else {
     if (v.lo > 0 || v.hi < 0) return result(true);
-    if (v == Interval::Point(0)) return result(false);
+    if (v == analysis::Interval::Point(0)) return result(false);
   }
   if (less) {
     while (DropSmallRest(*sum, rc)) {
@@ -156,4 +156,4 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   return Build(less ? Op::kCmpLt : Op::kCmpNe, *sum, u->dtype, rc);
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -8,17 +8,17 @@
 #include "ir/uop.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::simplify {
 
 // Simplifies cmplt and cmpne of indices.
-const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc);
+const UOp* FoldCompareOfSums(const UOp* u, rewrite::RuleContext& rc);
 
 // Simplifies comparisons of a sum's remainder with a constant that test for one remainder: != c,
 // < 1 and < divisor - 1. If the sum, with coefficients reduced modulo the divisor to the least
 // magnitude, spans fewer values than the divisor, the sum itself is compared:
 // (a + b*13) % 14 < 1 -> a == b, for a and b in 0..12.
-const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc);
+const UOp* FoldCompareOfRemainder(const UOp* u, rewrite::RuleContext& rc);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_INDEX_COMPARISON_H_

@@ -7,7 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 16>;
@@ -23,23 +23,23 @@ Ints Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
   return picked;
 }
 
-const UOp* Vectorize(RuleContext& rc, const Nodes& scalars) {
+const UOp* Vectorize(rewrite::RuleContext& rc, const Nodes& scalars) {
   if (scalars.size() == 1) return scalars[0];
   const DType t = scalars[0]->dtype.WithLanes(static_cast<int>(scalars.size()));
   return rc.ctx.Make(Op::kVectorize, t, Span(scalars));
 }
 
-const UOp* Splat(RuleContext& rc, const UOp* x, int lanes) {
+const UOp* Splat(rewrite::RuleContext& rc, const UOp* x, int lanes) {
   return lanes == 1 ? x : rc.ctx.Make(Op::kSplat, x->dtype.WithLanes(lanes), {x});
 }
 
-const UOp* Constants(RuleContext& rc, DType type, std::span<const int64_t> bits) {
-  if (bits.size() == 1) return UniformConst(rc.ctx, type.WithLanes(1), bits[0]);
+const UOp* Constants(rewrite::RuleContext& rc, DType type, std::span<const int64_t> bits) {
+  if (bits.size() == 1) return rewrite::UniformConst(rc.ctx, type.WithLanes(1), bits[0]);
   return rc.ctx.Make(Op::kVConst, type.WithLanes(static_cast<int>(bits.size())), {},
                      rc.ctx.MakeListAttr(Op::kVConst, bits));
 }
 
-const UOp* Gep(RuleContext& rc, const UOp* x, std::span<const int64_t> lanes) {
+const UOp* Gep(rewrite::RuleContext& rc, const UOp* x, std::span<const int64_t> lanes) {
   return rc.ctx.Make(Op::kGep, x->dtype.WithLanes(static_cast<int>(lanes.size())), {x},
                      rc.ctx.MakeListAttr(Op::kGep, lanes));
 }
@@ -50,7 +50,7 @@ bool HasKnownLanes(const UOp* u) {
 }
 
 // If all `parts` are lanes of one vector: one gep of it. Otherwise null.
-const UOp* LanesOfOne(RuleContext& rc, UOpSpan parts) {
+const UOp* LanesOfOne(rewrite::RuleContext& rc, UOpSpan parts) {
   Ints lanes;
   for (const UOp* p : parts) {
     if (p->op != Op::kGep || p->src(0) != parts[0]->src(0)) return nullptr;
@@ -61,7 +61,7 @@ const UOp* LanesOfOne(RuleContext& rc, UOpSpan parts) {
 
 }  // namespace
 
-const UOp* FoldGep(const UOp* u, RuleContext& rc) {
+const UOp* FoldGep(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* x = u->src(0);
   const auto lanes = u->list();
   if (!x->dtype.is_value()) return nullptr;
@@ -108,7 +108,7 @@ const UOp* FoldGep(const UOp* u, RuleContext& rc) {
   return rc.ctx.Make(x->op, u->dtype, Span(srcs), x->attr);
 }
 
-const UOp* FoldVectorize(const UOp* u, RuleContext& rc) {
+const UOp* FoldVectorize(const UOp* u, rewrite::RuleContext& rc) {
   if (u->num_srcs == 1) return u->src(0);
   if (!u->dtype.is_value()) return nullptr;
   const auto all = [&](auto f) { return std::all_of(u->srcs().begin(), u->srcs().end(), f); };
@@ -123,7 +123,7 @@ const UOp* FoldVectorize(const UOp* u, RuleContext& rc) {
   return LanesOfOne(rc, u->srcs());
 }
 
-const UOp* FoldCat(const UOp* u, RuleContext& rc) {
+const UOp* FoldCat(const UOp* u, rewrite::RuleContext& rc) {
   if (u->num_srcs == 1) return u->src(0);
   if (!u->dtype.is_value()) return nullptr;
   const auto all = [&](auto f) { return std::all_of(u->srcs().begin(), u->srcs().end(), f); };
@@ -166,21 +166,21 @@ const UOp* FoldCat(const UOp* u, RuleContext& rc) {
   return LanesOfOne(rc, u->srcs());
 }
 
-const UOp* FoldSplat(const UOp* u, RuleContext& rc) {
+const UOp* FoldSplat(const UOp* u, rewrite::RuleContext& rc) {
   if (u->dtype.lanes() == 1) return u->src(0);
   if (!u->dtype.is_value() || !IsConst(u->src(0))) return nullptr;
-  return UniformConst(rc.ctx, u->dtype, u->src(0)->word());
+  return rewrite::UniformConst(rc.ctx, u->dtype, u->src(0)->word());
 }
 
-const UOp* FoldOpOfSplats(const UOp* u, RuleContext& rc) {
+const UOp* FoldOpOfSplats(const UOp* u, rewrite::RuleContext& rc) {
   const int lanes = u->dtype.lanes();
   if (lanes == 1 || !u->dtype.is_value()) return nullptr;
   Nodes srcs;
   for (const UOp* s : u->srcs()) {
     if (s->op == Op::kSplat) {
       srcs.push_back(s->src(0));
-    } else if (const auto bits = UniformBits(s); bits && s->dtype.is_value()) {
-      srcs.push_back(UniformConst(rc.ctx, s->dtype.WithLanes(1), *bits));
+    } else if (const auto bits = rewrite::UniformBits(s); bits && s->dtype.is_value()) {
+      srcs.push_back(rewrite::UniformConst(rc.ctx, s->dtype.WithLanes(1), *bits));
     } else {
       return nullptr;
     }
@@ -188,4 +188,4 @@ const UOp* FoldOpOfSplats(const UOp* u, RuleContext& rc) {
   return Splat(rc, rc.ctx.Make(u->op, u->dtype.WithLanes(1), Span(srcs), u->attr), lanes);
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -7,7 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 const UOp* GateOf(const UOp* address) {
@@ -19,7 +19,7 @@ bool IsNoop(const UOp* u) { return u->op == Op::kNoop && u->num_srcs == 0 && u->
 // The replacement of a store to `address` that changes nothing: a noop of the effects after which
 // its memory is accessed. Null if the memory is an argument of the kernel, since the kernel's
 // caller expects it to be written.
-const UOp* WithoutStore(const UOp* address, RuleContext& rc) {
+const UOp* WithoutStore(const UOp* address, rewrite::RuleContext& rc) {
   llvm::SmallVector<const UOp*, 8> tokens;
   const UOp* memory = address->src(0);
   for (; memory->op == Op::kAfter; memory = memory->src(0)) {
@@ -42,22 +42,22 @@ bool DependsOn(const UOp* u, UOpSpan leaves) {
 // Whether the address is under a gate that is never true.
 bool NeverAccessed(const UOp* address) {
   const UOp* gate = GateOf(address);
-  return gate && UniformBits(gate) == 0;
+  return gate && rewrite::UniformBits(gate) == 0;
 }
 
 }  // namespace
 
-const UOp* FoldAddress(const UOp* u, RuleContext& rc) {
+const UOp* FoldAddress(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* gate = GateOf(u);
-  if (!gate || UniformBits(gate) != 1) return nullptr;
+  if (!gate || rewrite::UniformBits(gate) != 1) return nullptr;
   return rc.ctx.Make(Op::kIndex, u->dtype, {u->src(0), u->src(1)});
 }
 
-const UOp* FoldLoad(const UOp* u, RuleContext& rc) {
+const UOp* FoldLoad(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* address = u->src(0);
   if (address->op != Op::kIndex || !u->dtype.is_value()) return nullptr;
   if (NeverAccessed(address)) {
-    return u->num_srcs > 1 ? u->src(1) : UniformConst(rc.ctx, u->dtype, 0);
+    return u->num_srcs > 1 ? u->src(1) : rewrite::UniformConst(rc.ctx, u->dtype, 0);
   }
   if (u->num_srcs > 1 && !GateOf(address)) {
     return rc.ctx.Make(Op::kLoad, u->dtype, {address}, u->attr);
@@ -65,7 +65,7 @@ const UOp* FoldLoad(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
-const UOp* FoldStore(const UOp* u, RuleContext& rc) {
+const UOp* FoldStore(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *address = u->src(0), *value = u->src(1);
   if (address->op != Op::kIndex) return nullptr;
   if (NeverAccessed(address)) return WithoutStore(address, rc);
@@ -81,7 +81,8 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
   if (!keeps_else && !is_old(value->src(1))) return nullptr;
   const UOp* gate = value->src(0);
   if (!keeps_else) {
-    gate = rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
+    gate =
+        rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, rewrite::UniformConst(rc.ctx, gate->dtype, 1)});
   }
   if (const UOp* outer = GateOf(address)) gate = rc.ctx.Make(Op::kAnd, gate->dtype, {outer, gate});
   const UOp* gated =
@@ -89,13 +90,13 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
   return rc.ctx.Make(Op::kStore, kVoid, {gated, value->src(keeps_else ? 1 : 2)}, u->attr);
 }
 
-const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc) {
+const UOp* FoldWhereOfLoad(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* load = u->src(1);
   if (load->op != Op::kLoad || GateOf(load->src(0)) != u->src(0)) return nullptr;
   return rc.ctx.Make(Op::kLoad, u->dtype, {load->src(0), u->src(2)}, load->attr);
 }
 
-const UOp* DropNoops(const UOp* u, RuleContext& rc) {
+const UOp* DropNoops(const UOp* u, rewrite::RuleContext& rc) {
   // The list of a sink's targets is parallel to its sources, so none of these may be removed.
   if (u->op == Op::kSink && u->attr.bits && !u->list().empty()) return nullptr;
   if (u->op == Op::kEnd) {
@@ -116,4 +117,4 @@ const UOp* DropNoops(const UOp* u, RuleContext& rc) {
   return rc.ctx.Make(u->op, u->dtype, UOpSpan(kept.data(), kept.size()), u->attr);
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -16,35 +16,36 @@
 #include "passes/rewrite/testing/random_expr.h"
 #include "passes/simplify/rule_cases.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using ::tg::testing::Evaluate;
 using ::tg::testing::SameValue;
 using ::tg::testing::Values;
-using Kind = PatternTree::Kind;
+using Kind = rewrite::PatternTree::Kind;
 
 constexpr double kNumbers[] = {2, 3, 4, 6, 12, 1, 0, -1, -2, 5, 8, 16, 7, -3, 64, 0.5};
-constexpr Interval kRanges[] = {{-100, 100}, {0, 100}, {1, 50},   {0, 1},  {0, 3}, {0, 0},
-                                {-2, -1},    {4, 5},   {-50, -1}, {-4, 0}, {2, 2}, {6, 7}};
+constexpr analysis::Interval kRanges[] = {{-100, 100}, {0, 100}, {1, 50},  {0, 1},
+                                          {0, 3},      {0, 0},   {-2, -1}, {4, 5},
+                                          {-50, -1},   {-4, 0},  {2, 2},   {6, 7}};
 
 // The nodes bound to the names of a pattern.
 struct Instance {
   DType type;
-  std::vector<Interval> ranges;  // of vars
+  std::vector<analysis::Interval> ranges;  // of vars
   std::vector<double> constants;
   Scalar scalar() const { return type.scalar(); }
 };
 
-DType TypeOf(Domain d) {
+DType TypeOf(rewrite::Domain d) {
   switch (d) {
-    case pattern::Z:
+    case rewrite::pattern::Z:
       return kIndex;
-    case pattern::S:
+    case rewrite::pattern::S:
       return Scalar::kI8;
-    case pattern::U:
+    case rewrite::pattern::U:
       return Scalar::kU8;
-    case pattern::B:
+    case rewrite::pattern::B:
       return kBool;
     default:
       return kF32;
@@ -56,10 +57,10 @@ class Workshop {
   Workshop() : bounds_(ctx_), order_(ctx_) {}
 
   // `place`: the type that a literal takes.
-  const UOp* Build(const PatternTree& t, const Instance& in, DType place) {
+  const UOp* Build(const rewrite::PatternTree& t, const Instance& in, DType place) {
     switch (t.kind) {
       case Kind::kVar: {
-        const Interval r = in.ranges[static_cast<size_t>(t.value)];
+        const analysis::Interval r = in.ranges[static_cast<size_t>(t.value)];
         const std::string name =
             std::string(1, "xyzwabcd"[t.value]) + std::to_string(r.lo) + "_" + std::to_string(r.hi);
         const UOp* u = ctx_.Make(Op::kVar, in.type, {}, Attr{ctx_.Intern(name)});
@@ -77,18 +78,18 @@ class Workshop {
       default:
         break;
     }
-    const bool bool_operands = t.operand == pattern::Type::kBool ||
-                               (t.operand == pattern::Type::kLiteral && place.is_bool());
+    const bool bool_operands = t.operand == rewrite::pattern::Type::kBool ||
+                               (t.operand == rewrite::pattern::Type::kLiteral && place.is_bool());
     const DType operand = bool_operands ? kBool : in.type;
     std::vector<const UOp*> srcs;
     for (size_t i = 0; i < t.kids.size(); ++i) {
       srcs.push_back(Build(t.kids[i], in, t.op == Op::kWhere && i == 0 ? kBool : operand));
     }
-    return ctx_.Make(t.op, pattern::IsCompare(t.op) ? kBool : operand, srcs);
+    return ctx_.Make(t.op, rewrite::pattern::IsCompare(t.op) ? kBool : operand, srcs);
   }
 
   const UOp* Apply(const RuleCase& c, const UOp* u, ModuleFlags flags) {
-    RuleContext rc{ctx_, bounds_, order_, flags};
+    rewrite::RuleContext rc{ctx_, bounds_, order_, flags};
     const UOp* v = c.apply(u, rc);
     return v == u ? nullptr : v;
   }
@@ -114,7 +115,7 @@ class Workshop {
         const double v = kSpecial[rng_() % std::size(kSpecial)];
         values[l] = {BitsFromDouble(in.scalar(), v)};
       } else {
-        const Interval r = Intersect(bounds_.Of(l), {-200, 200});
+        const analysis::Interval r = analysis::Intersect(bounds_.Of(l), {-200, 200});
         values[l] = {std::uniform_int_distribution<int64_t>(r.lo, r.hi)(rng_)};
       }
     }
@@ -137,33 +138,33 @@ class Workshop {
 
  private:
   const UOp* Number(DType t, double v) {
-    return UniformConst(ctx_, t,
-                        t.is_float() ? BitsFromDouble(t.scalar(), v)
-                                     : BitsFromInt(t.scalar(), static_cast<int64_t>(v)));
+    return rewrite::UniformConst(ctx_, t,
+                                 t.is_float() ? BitsFromDouble(t.scalar(), v)
+                                              : BitsFromInt(t.scalar(), static_cast<int64_t>(v)));
   }
 
   Context ctx_;
-  Bounds bounds_;
-  StructuralOrder order_;
+  analysis::Bounds bounds_;
+  analysis::StructuralOrder order_;
   std::mt19937_64 rng_{12345};
 };
 
-void CountNames(const PatternTree& t, size_t* vars, size_t* constants) {
+void CountNames(const rewrite::PatternTree& t, size_t* vars, size_t* constants) {
   if (t.kind == Kind::kVar) *vars = std::max(*vars, static_cast<size_t>(t.value) + 1);
   if (t.kind == Kind::kConstant)
     *constants = std::max(*constants, static_cast<size_t>(t.value) + 1);
-  for (const PatternTree& kid : t.kids) CountNames(kid, vars, constants);
+  for (const rewrite::PatternTree& kid : t.kids) CountNames(kid, vars, constants);
 }
 
-Interval Within(Scalar s, Interval r) {
+analysis::Interval Within(Scalar s, analysis::Interval r) {
   if (IsFloat(s)) return r;
-  const Interval v = Intersect(r, FullInterval(s));
-  return v.lo <= v.hi ? v : Interval{0, 1};
+  const analysis::Interval v = analysis::Intersect(r, analysis::FullInterval(s));
+  return v.lo <= v.hi ? v : analysis::Interval{0, 1};
 }
 
 // Left sides with one literal changed, or one occurrence of a repeated name given another name.
-void Mutations(PatternTree& t, const PatternTree& root, std::map<int64_t, int>& seen,
-               std::vector<PatternTree>& out) {
+void Mutations(rewrite::PatternTree& t, const rewrite::PatternTree& root,
+               std::map<int64_t, int>& seen, std::vector<rewrite::PatternTree>& out) {
   if (t.kind == Kind::kLiteral) {
     t.value ^= 1;
     out.push_back(root);
@@ -176,7 +177,7 @@ void Mutations(PatternTree& t, const PatternTree& root, std::map<int64_t, int>& 
     out.push_back(root);
     t.value -= other;
   }
-  for (PatternTree& kid : t.kids) Mutations(kid, root, seen, out);
+  for (rewrite::PatternTree& kid : t.kids) Mutations(kid, root, seen, out);
 }
 
 class NearMiss : public ::testing::TestWithParam<RuleCase> {};
@@ -188,7 +189,8 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
   CountNames(c.info.lhs, &vars, &constants);
   constexpr ModuleFlags kAllFlags = {ModuleFlag::kNoNan, ModuleFlag::kZeroMul,
                                      ModuleFlag::kInfRatio, ModuleFlag::kFastMath};
-  for (const Domain d : {pattern::Z, pattern::S, pattern::U, pattern::B, pattern::F}) {
+  for (const rewrite::Domain d : {rewrite::pattern::Z, rewrite::pattern::S, rewrite::pattern::U,
+                                  rewrite::pattern::B, rewrite::pattern::F}) {
     if (!(c.info.domain & d)) continue;
     // An instance that the rule takes.
     Instance in{TypeOf(d), {}, {}};
@@ -212,7 +214,8 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
     EXPECT_EQ(v->dtype, u->dtype);
     // Near misses.
     int misses = 0;
-    const auto attempt = [&](const PatternTree& lhs, const Instance& other, ModuleFlags flags) {
+    const auto attempt = [&](const rewrite::PatternTree& lhs, const Instance& other,
+                             ModuleFlags flags) {
       const UOp* before = shop.Build(lhs, other, other.type);
       const UOp* after = shop.Apply(c, before, flags);
       if (after) {
@@ -229,22 +232,23 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
       }
     }
     for (size_t i = 0; i < vars; ++i) {
-      for (Interval r : kRanges) {
+      for (analysis::Interval r : kRanges) {
         Instance other = in;
         other.ranges[i] = Within(in.scalar(), r);
         attempt(c.info.lhs, other, kAllFlags);
       }
     }
-    PatternTree lhs = c.info.lhs;
+    rewrite::PatternTree lhs = c.info.lhs;
     std::map<int64_t, int> seen;
-    std::vector<PatternTree> mutations;
+    std::vector<rewrite::PatternTree> mutations;
     Mutations(lhs, lhs, seen, mutations);
-    for (const PatternTree& m : mutations) attempt(m, in, kAllFlags);
-    for (const Domain other_domain : {pattern::Z, pattern::S, pattern::B, pattern::F}) {
+    for (const rewrite::PatternTree& m : mutations) attempt(m, in, kAllFlags);
+    for (const rewrite::Domain other_domain :
+         {rewrite::pattern::Z, rewrite::pattern::S, rewrite::pattern::B, rewrite::pattern::F}) {
       if (c.info.domain & other_domain) continue;
       Instance other = in;
       other.type = TypeOf(other_domain);
-      for (Interval& r : other.ranges) r = Within(other.scalar(), r);
+      for (analysis::Interval& r : other.ranges) r = Within(other.scalar(), r);
       const UOp* before = shop.Build(c.info.lhs, other, other.type);
       // Where nothing in the left side has the rule's type, it has no say.
       EXPECT_EQ(shop.Apply(c, before, kAllFlags), nullptr) << other.type.ToString();
@@ -262,4 +266,4 @@ INSTANTIATE_TEST_SUITE_P(All, NearMiss, ::testing::ValuesIn(AllRuleCases()),
                          [](const auto& info) { return info.param.Id(); });
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

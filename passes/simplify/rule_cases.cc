@@ -8,28 +8,30 @@
 #include "passes/simplify/div_mod_rules.h"
 #include "passes/simplify/float_rules.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 template <const auto& kRules, size_t kRule>
-const UOp* Apply(const UOp* u, RuleContext& rc) {
+const UOp* Apply(const UOp* u, rewrite::RuleContext& rc) {
   if (!std::tuple_element_t<kRule, std::remove_cvref_t<decltype(kRules)>>::HasRoot(u->op)) {
     return nullptr;
   }
-  return pattern::ApplyRule(std::get<kRule>(kRules), u, rc);
+  return rewrite::pattern::ApplyRule(std::get<kRule>(kRules), u, rc);
 }
 
 template <const auto& kRules>
 void AddCases(std::vector<RuleCase>& out) {
   [&]<size_t... I>(std::index_sequence<I...>) {
-    (out.push_back({Describe(RuleTable<kRules>::kList.rules[I]), &Apply<kRules, I>}), ...);
+    (out.push_back(
+         {rewrite::Describe(rewrite::RuleTable<kRules>::kList.rules[I]), &Apply<kRules, I>}),
+     ...);
   }
   (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(kRules)>>>());
 }
 
-bool Uses(const PatternTree& t, PatternTree::Kind kind, Op op) {
-  if (t.kind == kind && (kind != PatternTree::Kind::kAlu || t.op == op)) return true;
-  for (const PatternTree& kid : t.kids) {
+bool Uses(const rewrite::PatternTree& t, rewrite::PatternTree::Kind kind, Op op) {
+  if (t.kind == kind && (kind != rewrite::PatternTree::Kind::kAlu || t.op == op)) return true;
+  for (const rewrite::PatternTree& kid : t.kids) {
     if (Uses(kid, kind, op)) return true;
   }
   return false;
@@ -61,12 +63,13 @@ const std::vector<RuleCase>& AllRuleCases() {
   return kCases;
 }
 
-Exactness ExactnessOf(const RuleInfo& info) {
-  if (Uses(info.guard, PatternTree::Kind::kFlag, Op::kNoop)) return Exactness::kByPermission;
-  const bool constant =
-      info.rhs.kind == PatternTree::Kind::kLiteral || info.rhs.kind == PatternTree::Kind::kVar;
-  const bool pow = Uses(info.lhs, PatternTree::Kind::kAlu, Op::kPow);
+Exactness ExactnessOf(const rewrite::RuleInfo& info) {
+  if (Uses(info.guard, rewrite::PatternTree::Kind::kFlag, Op::kNoop))
+    return Exactness::kByPermission;
+  const bool constant = info.rhs.kind == rewrite::PatternTree::Kind::kLiteral ||
+                        info.rhs.kind == rewrite::PatternTree::Kind::kVar;
+  const bool pow = Uses(info.lhs, rewrite::PatternTree::Kind::kAlu, Op::kPow);
   return pow && !constant ? Exactness::kAccuracyOfPow : Exactness::kExact;
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -9,11 +9,11 @@
 
 #include "passes/rewrite/rule_info.h"
 
-namespace tg {
+namespace tg::simplify {
 
 struct RuleCase {
-  RuleInfo info;
-  RuleFn apply;
+  rewrite::RuleInfo info;
+  rewrite::RuleFn apply;
 
   // "div_mod_rules_h_32", for test names.
   std::string Id() const;
@@ -25,8 +25,8 @@ const std::vector<RuleCase>& AllRuleCases();
 
 // Whether the rule `info` keeps all bits, keeps only the accuracy of `pow`, or needs a module flag.
 enum class Exactness { kExact, kAccuracyOfPow, kByPermission };
-Exactness ExactnessOf(const RuleInfo& info);
+Exactness ExactnessOf(const rewrite::RuleInfo& info);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_RULE_CASES_H_

@@ -5,20 +5,20 @@
 
 #include "passes/rewrite/rule_table.h"
 
-namespace tg {
+namespace tg::simplify {
 
-const RuleList& FoldRules();       // constants, bounds, the order of operands
-const RuleList& AddMulRules();     // add_mul_rules.h
-const RuleList& DivModRules();     // div_mod_rules.h
-const RuleList& CompareRules();    // compare_rules.h
-const RuleList& BoolWhereRules();  // bool_where_rules.h
-const RuleList& BitRules();        // bit_rules.h
-const RuleList& FloatRules();      // float_rules.h
-const RuleList& WidthRules();      // the type in which products are computed
-const RuleList& GeneralRules();    // sums of any number of terms, comparisons, casts
-const RuleList& LaneRules();       // vectors
-const RuleList& MemoryRules();     // gates, loads, stores, reduces
+const rewrite::RuleList& FoldRules();       // constants, bounds, the order of operands
+const rewrite::RuleList& AddMulRules();     // add_mul_rules.h
+const rewrite::RuleList& DivModRules();     // div_mod_rules.h
+const rewrite::RuleList& CompareRules();    // compare_rules.h
+const rewrite::RuleList& BoolWhereRules();  // bool_where_rules.h
+const rewrite::RuleList& BitRules();        // bit_rules.h
+const rewrite::RuleList& FloatRules();      // float_rules.h
+const rewrite::RuleList& WidthRules();      // the type in which products are computed
+const rewrite::RuleList& GeneralRules();    // sums of any number of terms, comparisons, casts
+const rewrite::RuleList& LaneRules();       // vectors
+const rewrite::RuleList& MemoryRules();     // gates, loads, stores, reduces
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_RULE_LISTS_H_

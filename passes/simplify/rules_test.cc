@@ -10,18 +10,19 @@
 #include "passes/rewrite/prove.h"
 #include "passes/simplify/rule_cases.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 struct Obligation {
   const RuleCase* rule;
-  Domain domain;
+  rewrite::Domain domain;
 };
 
 std::vector<Obligation> Obligations() {
   std::vector<Obligation> all;
   for (const RuleCase& c : AllRuleCases()) {
-    for (const Domain d : {pattern::Z, pattern::S, pattern::U, pattern::B}) {
+    for (const rewrite::Domain d :
+         {rewrite::pattern::Z, rewrite::pattern::S, rewrite::pattern::U, rewrite::pattern::B}) {
       if (c.info.domain & d) all.push_back({&c, d});
     }
   }
@@ -52,22 +53,22 @@ TEST_P(ProveRule, Holds) {
     options.timeout_ms = options.timeout_ms_8_bits =
         static_cast<unsigned>(std::atof(seconds) * 1000);
   }
-  const RuleInfo& info = GetParam().rule->info;
+  const rewrite::RuleInfo& info = GetParam().rule->info;
   const prove::Proof proof = prove::ProveRule(info, GetParam().domain, options);
   const std::string kinds = absl::StrJoin(proof.kinds, ", ");
-  std::printf("%-3s %s  [%s]\n", DomainName(GetParam().domain).c_str(), info.name.c_str(),
+  std::printf("%-3s %s  [%s]\n", rewrite::DomainName(GetParam().domain).c_str(), info.name.c_str(),
               kinds.c_str());
   EXPECT_TRUE(proof.proven) << info.name << " at " << info.Location()
                             << "\nfails: " << proof.failure;
-  ++Table()[absl::StrCat(DomainName(GetParam().domain), ": ", kinds)];
+  ++Table()[absl::StrCat(rewrite::DomainName(GetParam().domain), ": ", kinds)];
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProveRule, ::testing::ValuesIn(Obligations()), [](const auto& info) {
-  return absl::StrCat(info.param.rule->Id(), "_", DomainName(info.param.domain));
+  return absl::StrCat(info.param.rule->Id(), "_", rewrite::DomainName(info.param.domain));
 });
 
 TEST(Prover, RefutesWhatIsFalse) {
-  using namespace pattern;  // NOLINT
+  using namespace rewrite::pattern;  // NOLINT
   // Truncating division's nest does not hold for floor and negative divisors, and so on: each of
   // these differs from a true rule by one thing.
   static constexpr auto kFalse =
@@ -79,18 +80,18 @@ TEST(Prover, RefutesWhatIsFalse) {
             rule(S, x >> 1, x / 3),                                      //
             rule(B, x & (x | y), y),                                     //
             rule(Z | W, Max(x, y), x, x >= y * 2));
-  std::vector<RuleInfo> infos;
+  std::vector<rewrite::RuleInfo> infos;
   [&]<size_t... I>(std::index_sequence<I...>) {
     (infos.push_back([] {
       static constexpr auto kRule = std::get<I>(kFalse);
-      return Describe(RuleDataOf<kRule>::Get());
+      return rewrite::Describe(RuleDataOf<kRule>::Get());
     }()),
      ...);
   }
   (std::make_index_sequence<std::tuple_size_v<decltype(kFalse)>>());
-  for (const RuleInfo& info : infos) {
+  for (const rewrite::RuleInfo& info : infos) {
     bool refuted = false;
-    for (const Domain d : {Z, S, U, B}) {
+    for (const rewrite::Domain d : {Z, S, U, B}) {
       if (!(info.domain & d)) continue;
       const prove::Proof proof = prove::ProveRule(info, d, {});
       refuted |= !proof.proven && !proof.failure.empty();
@@ -100,4 +101,4 @@ TEST(Prover, RefutesWhatIsFalse) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

@@ -12,7 +12,7 @@
 #include "passes/simplify/rule_lists.h"
 #include "passes/simplify/write_order.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 // Keeps the shapes of tensor graphs and of kernels over shapes. A rule may replace a value by a
@@ -42,11 +42,11 @@ const UOp* Final(const absl::StatusOr<const UOp*>& r) {
   return *r;
 }
 
-constexpr PassOption kOptions[] = {
-    {"explain", PassOption::Kind::kFlag, "false", "say how often each rule was applied"},
+constexpr passes::PassOption kOptions[] = {
+    {"explain", passes::PassOption::Kind::kFlag, "false", "say how often each rule was applied"},
 };
 
-absl::Status Run(Module& module, PassContext& context) {
+absl::Status Run(Module& module, passes::PassContext& context) {
   SimplifyStats stats;
   if (absl::Status s = Simplify(module, &stats); !s.ok()) return s;
   context.statistics["simplify.applications"] += static_cast<int64_t>(stats.applications);
@@ -56,20 +56,20 @@ absl::Status Run(Module& module, PassContext& context) {
 
 }  // namespace
 
-constinit const Pass kSimplifyPass = {"simplify", "algebra on indices, integers, bools and floats",
-                                      kOptions, &Run};
+constinit const passes::Pass kSimplifyPass = {
+    "simplify", "algebra on indices, integers, bools and floats", kOptions, &Run};
 
-const RuleSet& AlgebraRules() {
-  static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
-                               &BoolWhereRules(), &BitRules(), &FloatRules(), &WidthRules(),
-                               &GeneralRules(), &LaneRules()});
+const rewrite::RuleSet& AlgebraRules() {
+  static const rewrite::RuleSet kRules(
+      {&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(), &BoolWhereRules(),
+       &BitRules(), &FloatRules(), &WidthRules(), &GeneralRules(), &LaneRules()});
   return kRules;
 }
 
-const RuleSet& SimplifyRules() {
-  static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
-                               &BoolWhereRules(), &BitRules(), &FloatRules(), &WidthRules(),
-                               &GeneralRules(), &LaneRules(), &MemoryRules()});
+const rewrite::RuleSet& SimplifyRules() {
+  static const rewrite::RuleSet kRules(
+      {&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(), &BoolWhereRules(),
+       &BitRules(), &FloatRules(), &WidthRules(), &GeneralRules(), &LaneRules(), &MemoryRules()});
   return kRules;
 }
 
@@ -96,7 +96,7 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
   if (stage == Stage::kLinear || !body.root) return absl::OkStatus();
   Context& ctx = *body.context;
   Simplifier simplifier(ctx, &module);
-  Rewriter& rewriter = simplifier.rewriter();
+  rewrite::Rewriter& rewriter = simplifier.rewriter();
   ShapeKeeper keeper{ctx, ShapeMap(module, ctx)};
   if (stage == Stage::kTensor || stage == Stage::kKernel) {
     rewriter.set_fix_up(&ShapeKeeper::FixUp, &keeper);
@@ -106,7 +106,7 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
   rewriter.SetFinal(body.num_simple);
   std::optional<WriteOrder> writes;
   if (stage == Stage::kTensor) writes.emplace(body);
-  if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
+  if (absl::Status s = rewrite::RewriteBody(body, rewriter); !s.ok()) return s;
   if (writes) writes->Restore(body, [&](const UOp* u) { return rewriter.Find(u); });
   if (stats && rewriter.num_applications() > 0) {
     stats->applications += rewriter.num_applications();
@@ -132,4 +132,4 @@ absl::Status Simplify(Module& module, SimplifyStats* stats) {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

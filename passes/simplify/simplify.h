@@ -18,14 +18,14 @@
 #include "passes/pass.h"
 #include "passes/rewrite/engine.h"
 
-namespace tg {
+namespace tg::simplify {
 
-extern const Pass kSimplifyPass;
+extern const passes::Pass kSimplifyPass;
 
 // All rules of this folder.
-const RuleSet& SimplifyRules();
+const rewrite::RuleSet& SimplifyRules();
 // All rules except MemoryRules(): those on values, not those on gates, loads, stores and reduces.
-const RuleSet& AlgebraRules();
+const rewrite::RuleSet& AlgebraRules();
 
 // Simplifies expressions of one Context and keeps its caches between calls, for passes that build
 // index expressions step by step.
@@ -46,15 +46,15 @@ class Simplifier {
   const UOp* Top(const UOp* u);
   // A cheaper value that equals the integer or index `value` where `gate` holds, or `value` itself.
   const UOp* Under(const UOp* gate, const UOp* value);
-  Bounds& bounds() { return bounds_; }
-  Interval Range(const UOp* u) { return bounds_.Of(u); }
-  Rewriter& rewriter() { return rewriter_; }
+  analysis::Bounds& bounds() { return bounds_; }
+  analysis::Interval Range(const UOp* u) { return bounds_.Of(u); }
+  rewrite::Rewriter& rewriter() { return rewriter_; }
 
  private:
-  Bounds bounds_;
-  StructuralOrder order_;
-  Rewriter algebra_;  // used by the rules about gates
-  Rewriter rewriter_;
+  analysis::Bounds bounds_;
+  analysis::StructuralOrder order_;
+  rewrite::Rewriter algebra_;  // used by the rules about gates
+  rewrite::Rewriter rewriter_;
 };
 
 struct SimplifyStats {
@@ -69,6 +69,6 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module,
 // Simplifies all graphs and kernels.
 absl::Status Simplify(Module& module, SimplifyStats* stats = nullptr);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_SIMPLIFY_H_

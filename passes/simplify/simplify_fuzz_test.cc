@@ -7,7 +7,7 @@
 #include "passes/rewrite/testing/random_expr.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using ::tg::testing::Evaluate;
@@ -33,10 +33,11 @@ std::string LeavesText(const Context& ctx, const Values& values) {
 }
 
 // Values of all nodes below `u` lie in their bounds.
-void CheckBounds(const Context& ctx, const UOp* root, const Values& values, Bounds& bounds) {
+void CheckBounds(const Context& ctx, const UOp* root, const Values& values,
+                 analysis::Bounds& bounds) {
   for (const auto& [u, lanes] : values) {
     if (!u->dtype.is_int_or_index() && !u->dtype.is_bool()) continue;
-    const Interval v = bounds.Of(u);
+    const analysis::Interval v = bounds.Of(u);
     const int64_t d = u->dtype.is_bool() ? 1 : bounds.KnownDivisor(u);
     for (int64_t lane : lanes) {
       const bool big = u->dtype.scalar() == Scalar::kU64 && lane < 0;
@@ -57,16 +58,16 @@ void RunOne(uint64_t seed, DType type, int size) {
   RandomExpr random(seed, ctx, module);
   const UOp* before = random.Make(type, size);
   // As the class Simplifier, which stops the program where rewriting does not end.
-  Bounds bounds(ctx, &module);
-  StructuralOrder order(ctx);
-  Rewriter algebra(AlgebraRules(), {ctx, bounds, order});
-  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, {}, &algebra});
+  analysis::Bounds bounds(ctx, &module);
+  analysis::StructuralOrder order(ctx);
+  rewrite::Rewriter algebra(AlgebraRules(), {ctx, bounds, order});
+  rewrite::Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, {}, &algebra});
   const auto result = rewriter.Rewrite(before);
   ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << ToText(ctx, before) << "\n"
                            << result.status().message();
   const UOp* after = *result;
   ASSERT_EQ(after->dtype, before->dtype);
-  Rewriter again(SimplifyRules(), {ctx, bounds, order, {}, &algebra});
+  rewrite::Rewriter again(SimplifyRules(), {ctx, bounds, order, {}, &algebra});
   const auto second = again.Rewrite(after);
   ASSERT_TRUE(second.ok()) << "seed " << seed << ": " << ToText(ctx, after) << "\n"
                            << second.status().message();
@@ -127,4 +128,4 @@ TEST(SimplifyFuzz, Vectors) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

@@ -9,7 +9,7 @@
 #include "ir/walk.h"
 #include "passes/rewrite/testing/random_expr.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using ::tg::testing::ToText;
@@ -314,4 +314,4 @@ TEST(Simplify, NodesThatAreSaidToBeSimpleAreNotLookedAt) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

@@ -12,13 +12,13 @@
 #include "passes/simplify/rule_lists.h"
 #include "passes/simplify/simplify.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 using ::tg::testing::ToText;
-using Kind = PatternTree::Kind;
+using Kind = rewrite::PatternTree::Kind;
 
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace rewrite::pattern;  // NOLINT: rules are to read like algebra
 
 // clang-format off
 constexpr auto kSubsumed = rules(
@@ -55,19 +55,20 @@ constexpr auto kSubsumed = rules(
 // clang-format on
 
 struct Case {
-  RuleInfo info;
-  RuleFn apply;
+  rewrite::RuleInfo info;
+  rewrite::RuleFn apply;
 };
 
 template <size_t kRule>
-const UOp* Apply(const UOp* u, RuleContext& rc) {
+const UOp* Apply(const UOp* u, rewrite::RuleContext& rc) {
   return ApplyRule(std::get<kRule>(kSubsumed), u, rc);
 }
 
 std::vector<Case> Cases() {
   std::vector<Case> out;
   [&]<size_t... I>(std::index_sequence<I...>) {
-    (out.push_back({Describe(RuleTable<kSubsumed>::kList.rules[I]), &Apply<I>}), ...);
+    (out.push_back({rewrite::Describe(rewrite::RuleTable<kSubsumed>::kList.rules[I]), &Apply<I>}),
+     ...);
   }
   (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(kSubsumed)>>>());
   return out;
@@ -82,18 +83,19 @@ class Instances {
     ++number_;
     for (int64_t& c : constants_) c = Number();
     if (OneIn(2)) constants_[1] = constants_[0];
-    const Interval full = FullInterval(type_.scalar());
-    for (Interval& v : ranges_) {
+    const analysis::Interval full = analysis::FullInterval(type_.scalar());
+    for (analysis::Interval& v : ranges_) {
       const int64_t base = Number();
-      v = OneIn(8)   ? full
-          : OneIn(5) ? Interval::Point(constants_[0])
-                     : Interval{base - Int(0, 3) * Int(0, 3), base + Int(0, 3) * Int(0, 9)};
-      v = Intersect(v, full);
+      v = OneIn(8) ? full
+          : OneIn(5)
+              ? analysis::Interval::Point(constants_[0])
+              : analysis::Interval{base - Int(0, 3) * Int(0, 3), base + Int(0, 3) * Int(0, 9)};
+      v = analysis::Intersect(v, full);
       if (v.lo > v.hi) v = full;
     }
   }
 
-  const UOp* Build(const PatternTree& t, DType place) {
+  const UOp* Build(const rewrite::PatternTree& t, DType place) {
     switch (t.kind) {
       case Kind::kVar: {
         const auto i = static_cast<size_t>(t.value);
@@ -104,25 +106,26 @@ class Instances {
         return u;
       }
       case Kind::kConstant:
-        return UniformConst(ctx_, type_, Bits(type_, constants_[static_cast<size_t>(t.value)]));
+        return rewrite::UniformConst(ctx_, type_,
+                                     Bits(type_, constants_[static_cast<size_t>(t.value)]));
       case Kind::kLiteral:
-        return UniformConst(ctx_, place, Bits(place, t.value));
+        return rewrite::UniformConst(ctx_, place, Bits(place, t.value));
       default:
         break;
     }
     std::vector<const UOp*> srcs;
-    for (const PatternTree& kid : t.kids) srcs.push_back(Build(kid, type_));
+    for (const rewrite::PatternTree& kid : t.kids) srcs.push_back(Build(kid, type_));
     return ctx_.Make(t.op, IsCompare(t.op) ? kBool : type_, srcs);
   }
 
   const UOp* ApplyAlone(const Case& c, const UOp* u) {
-    RuleContext rc{ctx_, bounds_, order_, {}};
+    rewrite::RuleContext rc{ctx_, bounds_, order_, {}};
     return c.apply(u, rc);
   }
 
-  const UOp* Simplified(const UOp* u, const RuleSet& rules) {
-    Rewriter algebra(AlgebraRules(), {ctx_, bounds_, order_, {}});
-    Rewriter rewriter(rules, {ctx_, bounds_, order_, {}, &algebra});
+  const UOp* Simplified(const UOp* u, const rewrite::RuleSet& rules) {
+    rewrite::Rewriter algebra(AlgebraRules(), {ctx_, bounds_, order_, {}});
+    rewrite::Rewriter rewriter(rules, {ctx_, bounds_, order_, {}, &algebra});
     const auto result = rewriter.Rewrite(u);
     EXPECT_TRUE(result.ok()) << ToText(ctx_, u);
     return result.ok() ? *result : nullptr;
@@ -159,23 +162,24 @@ class Instances {
 
   const DType type_;
   Context ctx_;
-  Bounds bounds_;
-  StructuralOrder order_;
+  analysis::Bounds bounds_;
+  analysis::StructuralOrder order_;
   std::mt19937_64 rng_{7};
   int number_ = 0;
-  Interval ranges_[4];
+  analysis::Interval ranges_[4];
   int64_t constants_[4] = {};
 };
 
 TEST(Subsumed, AllRulesReachTheSameWithoutThem) {
   // They would come right behind what folds constants and what bounds decide.
-  const RuleSet with({&FoldRules(), &RuleTable<kSubsumed>::kList, &AddMulRules(), &DivModRules(),
-                      &CompareRules(), &BoolWhereRules(), &BitRules(), &FloatRules(), &WidthRules(),
-                      &GeneralRules(), &LaneRules(), &MemoryRules()});
+  const rewrite::RuleSet with({&FoldRules(), &rewrite::RuleTable<kSubsumed>::kList, &AddMulRules(),
+                               &DivModRules(), &CompareRules(), &BoolWhereRules(), &BitRules(),
+                               &FloatRules(), &WidthRules(), &GeneralRules(), &LaneRules(),
+                               &MemoryRules()});
   for (const Case& c : Cases()) {
     for (int i = 1; i < kNumScalars; ++i) {
       const auto s = static_cast<Scalar>(i);
-      if (!(DomainOf(DType(s)) & c.info.domain)) continue;
+      if (!(rewrite::DomainOf(DType(s)) & c.info.domain)) continue;
       Instances in(s);
       int applied = 0;
       for (int attempt = 0; attempt < 4000; ++attempt) {
@@ -193,4 +197,4 @@ TEST(Subsumed, AllRulesReachTheSameWithoutThem) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::simplify

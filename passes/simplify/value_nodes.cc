@@ -5,7 +5,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
-namespace tg {
+namespace tg::simplify {
 
 bool Contains(const NodeList& nodes, const UOp* u) {
   return std::find(nodes.begin(), nodes.end(), u) != nodes.end();
@@ -34,7 +34,7 @@ NodeList NodesOf(const UOp* value, size_t most) {
   return out;
 }
 
-const UOp* Replace(RuleContext& rc, const NodeList& nodes, const Replacements& to) {
+const UOp* Replace(rewrite::RuleContext& rc, const NodeList& nodes, const Replacements& to) {
   llvm::SmallDenseMap<const UOp*, const UOp*, 16> changed;
   llvm::SmallVector<const UOp*, 4> srcs;
   for (const UOp* u : nodes) {
@@ -60,4 +60,4 @@ const UOp* Replace(RuleContext& rc, const NodeList& nodes, const Replacements& t
   return with ? with : nodes.back();
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

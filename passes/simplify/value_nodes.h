@@ -10,7 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/rule_context.h"
 
-namespace tg {
+namespace tg::simplify {
 
 inline bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
 
@@ -25,8 +25,8 @@ using Replacements = llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8>;
 
 // The last of `nodes`, with each `first` of `to` replaced by its `second`. `nodes` must contain all
 // nodes that the last one is computed from.
-const UOp* Replace(RuleContext& rc, const NodeList& nodes, const Replacements& to);
+const UOp* Replace(rewrite::RuleContext& rc, const NodeList& nodes, const Replacements& to);
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_VALUE_NODES_H_

@@ -4,7 +4,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg {
+namespace tg::simplify {
 namespace {
 
 constexpr size_t kBatch = 64;
@@ -136,4 +136,4 @@ void WriteOrder::Restore(Body& graph, llvm::function_ref<const UOp*(const UOp*)>
   if (!lost.empty()) graph.root = WithRoots(context, graph.root, lost);
 }
 
-}  // namespace tg
+}  // namespace tg::simplify

@@ -12,7 +12,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-namespace tg {
+namespace tg::simplify {
 
 class WriteOrder {
  public:
@@ -40,6 +40,6 @@ class WriteOrder {
   std::vector<Write> writes_;      // sources first
 };
 
-}  // namespace tg
+}  // namespace tg::simplify
 
 #endif  // TG_PASSES_SIMPLIFY_WRITE_ORDER_H_

@@ -5,16 +5,16 @@
 #include "ir/check.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::testing {
 namespace {
 
-constexpr PassOption kRenameOptions[] = {
-    {"suffix", PassOption::Kind::kString, "_renamed", "what is appended"},
-    {"times", PassOption::Kind::kInt, "1", "how often"},
-    {"explain", PassOption::Kind::kFlag, "false", "say so"},
+constexpr passes::PassOption kRenameOptions[] = {
+    {"suffix", passes::PassOption::Kind::kString, "_renamed", "what is appended"},
+    {"times", passes::PassOption::Kind::kInt, "1", "how often"},
+    {"explain", passes::PassOption::Kind::kFlag, "false", "say so"},
 };
 
-absl::Status Rename(Module& module, PassContext& context) {
+absl::Status Rename(Module& module, passes::PassContext& context) {
   for (int64_t i = 0; i < context.Int("times"); ++i) {
     module.name += context.String("suffix");
     ++context.statistics["test-rename.renamed"];
@@ -26,9 +26,9 @@ absl::Status Rename(Module& module, PassContext& context) {
   return absl::OkStatus();
 }
 
-absl::Status Nothing(Module&, PassContext&) { return absl::OkStatus(); }
+absl::Status Nothing(Module&, passes::PassContext&) { return absl::OkStatus(); }
 
-absl::Status Miscompile(Module& module, PassContext&) {
+absl::Status Miscompile(Module& module, passes::PassContext&) {
   for (const auto& graph : module.graphs) {
     Body& body = graph->body;
     NodeMap<const UOp*> map;
@@ -43,7 +43,7 @@ absl::Status Miscompile(Module& module, PassContext&) {
   return absl::OkStatus();
 }
 
-absl::Status DropStores(Module& module, PassContext&) {
+absl::Status DropStores(Module& module, passes::PassContext&) {
   for (const auto& kernel : module.kernels) {
     Body& body = kernel->body;
     body.root = body.context->Make(Op::kSink, kVoid, {}, body.context->MakeAttr(Op::kSink, {0}));
@@ -51,23 +51,24 @@ absl::Status DropStores(Module& module, PassContext&) {
   return absl::OkStatus();
 }
 
-absl::Status Invalid(Module& module, PassContext&) {
+absl::Status Invalid(Module& module, passes::PassContext&) {
   // The last buffer is declared no more, but still used.
   TG_CHECK(!module.buffers.empty());
   module.buffers.pop_back();
   return absl::OkStatus();
 }
 
-absl::Status FailHalfWay(Module& module, PassContext&) {
+absl::Status FailHalfWay(Module& module, passes::PassContext&) {
   module.name += "_half_done";
   return absl::UnimplementedError("tests want an error here");
 }
 
-constexpr PassOption kCrashOptions[] = {
-    {"how", PassOption::Kind::kString, "check", "check: a failed TG_CHECK; segv: a bad address"},
+constexpr passes::PassOption kCrashOptions[] = {
+    {"how", passes::PassOption::Kind::kString, "check",
+     "check: a failed TG_CHECK; segv: a bad address"},
 };
 
-absl::Status Crash(Module&, PassContext& context) {
+absl::Status Crash(Module&, passes::PassContext& context) {
   if (context.String("how") == "segv") {
     volatile int* volatile nowhere = nullptr;
     *nowhere = 1;
@@ -77,17 +78,18 @@ absl::Status Crash(Module&, PassContext& context) {
 
 }  // namespace
 
-constinit const Pass kTestRenamePass = {"test-rename", "appends to the module's name",
-                                        kRenameOptions, &Rename};
-constinit const Pass kTestNothingPass = {"test-nothing", "changes nothing", {}, &Nothing};
-constinit const Pass kTestMiscompilePass = {
+constinit const passes::Pass kTestRenamePass = {"test-rename", "appends to the module's name",
+                                                kRenameOptions, &Rename};
+constinit const passes::Pass kTestNothingPass = {"test-nothing", "changes nothing", {}, &Nothing};
+constinit const passes::Pass kTestMiscompilePass = {
     "test-miscompile", "makes each mul in a graph an add", {}, &Miscompile};
-constinit const Pass kTestDropStorePass = {
+constinit const passes::Pass kTestDropStorePass = {
     "test-drop-store", "leaves kernels nothing to do", {}, &DropStores};
-constinit const Pass kTestInvalidPass = {
+constinit const passes::Pass kTestInvalidPass = {
     "test-invalid", "leaves a module that is not valid", {}, &Invalid};
-constinit const Pass kTestFailPass = {
+constinit const passes::Pass kTestFailPass = {
     "test-fail", "changes the module, then returns an error", {}, &FailHalfWay};
-constinit const Pass kTestCrashPass = {"test-crash", "ends the process", kCrashOptions, &Crash};
+constinit const passes::Pass kTestCrashPass = {"test-crash", "ends the process", kCrashOptions,
+                                               &Crash};
 
-}  // namespace tg
+}  // namespace tg::testing

@@ -6,17 +6,18 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::testing {
 
-extern const Pass kTestRenamePass;      // appends a suffix to the module's name; counts, remarks
-extern const Pass kTestNothingPass;     // changes nothing
-extern const Pass kTestMiscompilePass;  // makes every mul of a graph an add
-extern const Pass kTestDropStorePass;   // removes all stores of kernels before stage linear
-extern const Pass kTestInvalidPass;     // leaves a module that is not valid
-extern const Pass kTestFailPass;        // returns an error, having changed the module before
-extern const Pass kTestCrashPass;       // ends the process
+extern const passes::Pass
+    kTestRenamePass;  // appends a suffix to the module's name; counts, remarks
+extern const passes::Pass kTestNothingPass;     // changes nothing
+extern const passes::Pass kTestMiscompilePass;  // makes every mul of a graph an add
+extern const passes::Pass kTestDropStorePass;   // removes all stores of kernels before stage linear
+extern const passes::Pass kTestInvalidPass;     // leaves a module that is not valid
+extern const passes::Pass kTestFailPass;   // returns an error, having changed the module before
+extern const passes::Pass kTestCrashPass;  // ends the process
 
-inline constexpr auto kTestPasses = std::to_array<const Pass*>({
+inline constexpr auto kTestPasses = std::to_array<const passes::Pass*>({
     &kTestRenamePass,
     &kTestNothingPass,
     &kTestMiscompilePass,
@@ -26,6 +27,6 @@ inline constexpr auto kTestPasses = std::to_array<const Pass*>({
     &kTestCrashPass,
 });
 
-}  // namespace tg
+}  // namespace tg::testing
 
 #endif  // TG_PASSES_TESTING_TEST_PASSES_H_

@@ -24,7 +24,7 @@ class FileTest : public testing::Test {
   ~FileTest() override { fs::remove_all(folder_); }
 
   absl::Status WriteOne(const std::string& path, std::string_view bytes) {
-    return WriteFile(path, bytes);
+    return instrument::WriteFile(path, bytes);
   }
 
   std::string folder_;
@@ -32,7 +32,8 @@ class FileTest : public testing::Test {
 
 TEST_F(FileTest, WritesPiecesAndReplaces) {
   const std::string path = folder_ + "/a", zeros("\0\0", 2);
-  ASSERT_TRUE(WriteFile(path, std::array<std::string_view, 3>{"one ", zeros, " two"}).ok());
+  ASSERT_TRUE(
+      instrument::WriteFile(path, std::array<std::string_view, 3>{"one ", zeros, " two"}).ok());
   EXPECT_EQ(*ReadFile(path), "one " + zeros + " two");
   ASSERT_TRUE(WriteOne(path, "short").ok());
   EXPECT_EQ(*ReadFile(path), "short");

@@ -52,7 +52,7 @@ TEST(Npy, TypeAndShapeAreKnownBeforeDataIsRead) {
   const std::string path = Cat(testing::TempDir(), "/npy_test.", ::getpid(), ".npy");
   const std::string header = RawNpy(1, Dict("<f4", "False", "(4, 68719476736)"), "");
   constexpr int64_t kBytes = int64_t{1} << 40;
-  ASSERT_TRUE(WriteFile(path, header).ok());
+  ASSERT_TRUE(instrument::WriteFile(path, header).ok());
   if (::truncate(path.c_str(), static_cast<int64_t>(header.size()) + kBytes) != 0) {
     GTEST_SKIP() << "no file system for files with holes";
   }

@@ -87,7 +87,7 @@ absl::Status WriteSafetensors(const std::string& path, std::vector<NamedTensor> 
   for (const NamedTensor& tensor : tensors) {
     pieces.emplace_back(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
   }
-  return WriteFile(path, pieces);
+  return instrument::WriteFile(path, pieces);
 }
 
 }  // namespace tg::runtime

@@ -292,7 +292,8 @@ absl::StatusOr<Picture> TensorToPicture(const HostTensor& tensor, const MediaOpt
   for (int64_t i = 0; i < pixels; ++i) {
     for (int64_t c = 0; c < count; ++c) {
       const auto from = static_cast<size_t>(planar ? c * pixels + i : i * count + c);
-      const double v = DoubleFromBits(scalar, LoadBits(scalar, tensor.data.data(), from));
+      const double v =
+          DoubleFromBits(scalar, interpret::LoadBits(scalar, tensor.data.data(), from));
       const double pixel = (v * PerChannel(options.std, c) + PerChannel(options.mean, c)) / scale;
       const int64_t to = channels == Channels::kBgr ? 2 - c : c;
       picture.data[static_cast<size_t>(i * count + to)] = static_cast<uint8_t>(

@@ -112,7 +112,7 @@ absl::Status WritePng(const MediaFile& file, const HostTensor& tensor) {
                         Cat(file.path, ": ", std::string(picture.status().message())));
   }
   TG_ASSIGN_OR_RETURN(const std::string bytes, EncodePng(*picture));
-  return WriteFile(file.path, bytes);
+  return instrument::WriteFile(file.path, bytes);
 }
 
 }  // namespace tg::runtime

@@ -23,7 +23,7 @@ absl::StatusOr<HostTensor> TensorOf(ElementType type, std::vector<int64_t> shape
   for (size_t i = 0; i < values.size(); ++i) {
     double v = values[i];
     if (rounds) v = std::clamp(std::nearbyint(v), min, max);
-    StoreBits(scalar, tensor.data.data(), i, BitsFromDouble(scalar, v));
+    interpret::StoreBits(scalar, tensor.data.data(), i, BitsFromDouble(scalar, v));
   }
   return tensor;
 }

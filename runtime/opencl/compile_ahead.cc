@@ -144,7 +144,7 @@ bool Start(Worker& worker, const std::string& executable, const fs::path& cache)
   if (::mkdtemp(folder.data()) == nullptr) return false;
   worker.folder = folder;
   const fs::path input = worker.folder / "job";
-  if (!WriteFile(input.string(), JobText(worker.job->job)).ok()) return false;
+  if (!instrument::WriteFile(input.string(), JobText(worker.job->job)).ok()) return false;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
   posix_spawn_file_actions_t actions;

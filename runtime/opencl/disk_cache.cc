@@ -140,7 +140,7 @@ void DiskCache::Store(std::string_view key, std::string_view value) {
   std::string head = Cat(kMagic, Number(key.size()), Number(value.size()), key);
   const std::string checksum = Number(Hash(value, Hash(head)));
   const absl::Status written =
-      WriteFile(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
+      instrument::WriteFile(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
   if (!written.ok()) return WarnOnce(written);
   bool scan = false;
   {

@@ -35,7 +35,7 @@ class DiskCacheTest : public testing::Test {
   ~DiskCacheTest() override { fs::remove_all(directory_); }
 
   static absl::Status Overwrite(const std::string& path, std::string_view bytes) {
-    return WriteFile(path, bytes);
+    return instrument::WriteFile(path, bytes);
   }
 
   size_t Files() const {

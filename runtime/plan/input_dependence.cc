@@ -43,7 +43,7 @@ std::vector<bool> StepsThatDependOnInput(const Module& module,
     // A copy writes its first operand.
     std::vector<bool> stored(n, false);
     if (step.kernel) {
-      stored = StoredSlots(*step.kernel, n);
+      stored = interpret::StoredSlots(*step.kernel, n);
       stored.resize(n, false);
     } else if (n > 0) {
       stored[0] = true;

@@ -17,7 +17,7 @@ NeededShares FindNeededShares(const Kernel& kernel, const NodeSet& addresses) {
     }
   }
   if (blocks.empty()) return out;
-  Bounds bounds(*kernel.body.context);
+  analysis::Bounds bounds(*kernel.body.context);
   for (const UOp* u : kernel.body.linear) {
     if (u->op != Op::kMin || !addresses.Contains(u)) continue;
     const UOp *start = u->src(0), *last = u->src(1);

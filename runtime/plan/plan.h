@@ -41,7 +41,7 @@ using NamedBuffers = std::map<std::string, BufferRef, std::less<>>;
 // A kernel, its rendered form, and the program that contains it.
 struct BuiltKernel {
   const Kernel* kernel = nullptr;  // linear
-  const RenderedKernel* rendered = nullptr;
+  const opencl::RenderedKernel* rendered = nullptr;
   std::shared_ptr<const Program> program;
 };
 using BuiltKernels = std::map<std::string, BuiltKernel, std::less<>>;  // by name in the module
@@ -105,7 +105,7 @@ class Plan {
   struct Step {
     std::optional<Launch> launch;
     std::optional<Transfer> transfer;  // replaces the launch for a copy
-    const RenderedKernel* rendered = nullptr;
+    const opencl::RenderedKernel* rendered = nullptr;
     std::vector<VarArg> var_args;
     VarMap bound;  // variables bound by the graph
   };

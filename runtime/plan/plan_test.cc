@@ -59,7 +59,7 @@ class PlanTest : public ::testing::Test {
     Diagnostics diagnostics;
     module_ = ParseModule(text_, "test.uop", diagnostics);
     if (module_ == nullptr) return diagnostics.ToStatus();
-    TG_ASSIGN_OR_RETURN(rendered_, RenderModule(*module_, *FindTarget("cl-cpu")));
+    TG_ASSIGN_OR_RETURN(rendered_, opencl::RenderModule(*module_, *passes::FindTarget("cl-cpu")));
     TG_ASSIGN_OR_RETURN(auto program, BuildProgram(context_, rendered_.source, "", nullptr));
     for (size_t i = 0; i < rendered_.kernels.size(); ++i) {
       built_[module_->kernels[i]->name] = {module_->kernels[i].get(), &rendered_.kernels[i],
@@ -99,7 +99,7 @@ class PlanTest : public ::testing::Test {
   std::mt19937 random_{3};
   std::string text_;
   std::unique_ptr<Module> module_;
-  RenderedModule rendered_;
+  opencl::RenderedModule rendered_;
   BuiltKernels built_;
   NamedBuffers buffers_;
 };

@@ -32,7 +32,7 @@ std::vector<double> Doubles(const HostTensor& tensor) {
   const Scalar scalar = ScalarOf(tensor.type);
   std::vector<double> out(tensor.data.size() / ElementSize(tensor.type));
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = DoubleFromBits(scalar, LoadBits(scalar, tensor.data.data(), i));
+    out[i] = DoubleFromBits(scalar, interpret::LoadBits(scalar, tensor.data.data(), i));
   }
   return out;
 }
@@ -55,14 +55,16 @@ absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
     // integers.
     if (distance == 0 && a.type == b.type && ClassOf(a.type) == ScalarClass::kSigned) {
       const Scalar s = ScalarOf(a.type);
-      if (LoadBits(s, a.data.data(), i) != LoadBits(s, b.data.data(), i)) distance = 1;
+      if (interpret::LoadBits(s, a.data.data(), i) != interpret::LoadBits(s, b.data.data(), i))
+        distance = 1;
     }
     const double bound = bounds.empty() ? 0 : bounds[i];
     if (distance == 0 || std::isinf(bound)) continue;
     double of_bound = bounds.empty() ? 0 : bound > 0 ? distance / bound : kInfinity;
     if (!bounds.empty() && a.type == b.type) {
       const Scalar s = ScalarOf(a.type);
-      of_bound = OfAllowed(s, LoadBits(s, b.data.data(), i), LoadBits(s, a.data.data(), i), bound);
+      of_bound = interpret::OfAllowed(s, interpret::LoadBits(s, b.data.data(), i),
+                                      interpret::LoadBits(s, a.data.data(), i), bound);
     }
     const bool is_most =
         most.element < 0 || (bounds.empty() ? distance > most.absolute : of_bound > most.of_bound);

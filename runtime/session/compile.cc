@@ -5,10 +5,10 @@
 
 namespace tg::runtime {
 
-absl::Status CompileForTarget(Module& module, const Target& target) {
-  PassManagerOptions options;
+absl::Status CompileForTarget(Module& module, const passes::Target& target) {
+  passes::PassManagerOptions options;
   options.target = &target;
-  return PassManager(MakePipeline(kPipeline), options).Run(module);
+  return passes::PassManager(passes::MakePipeline(passes::kPipeline), options).Run(module);
 }
 
 }  // namespace tg::runtime

@@ -10,7 +10,7 @@ namespace tg::runtime {
 
 // Runs the default pipeline for the target and verifies after each pass. Passes skip parts that are
 // beyond their stage, so a module may be at any stage.
-absl::Status CompileForTarget(Module& module, const Target& target);
+absl::Status CompileForTarget(Module& module, const passes::Target& target);
 
 }  // namespace tg::runtime
 

@@ -47,7 +47,7 @@ uint64_t LargestBuffer(const Module& module) {
 }  // namespace
 
 DeviceKernels::DeviceKernels(std::vector<std::string> names, std::shared_ptr<Context> context,
-                             Target target)
+                             passes::Target target)
     : names_(std::move(names)),
       context_(std::move(context)),
       target_(std::move(target)),
@@ -83,12 +83,12 @@ absl::Status DeviceKernels::Build(const Module& module, std::vector<NamedKernel>
   rendered_.resize(kernels_.size());
   {
     const ScopedSpan span(options.spans, "render");
-    ThreadPool workers(0);
+    passes::ThreadPool workers(0);
     for (Part& part : parts) {
       std::vector<const Kernel*> members;
       for (const size_t i : part.kernels) members.push_back(kernels_[i].kernel);
-      TG_ASSIGN_OR_RETURN(RenderedModule rendered,
-                          RenderModule(module, members, target_, &workers));
+      TG_ASSIGN_OR_RETURN(opencl::RenderedModule rendered,
+                          opencl::RenderModule(module, members, target_, &workers));
       part.source = std::move(rendered.source);
       for (size_t i = 0; i < members.size(); ++i) {
         rendered_[part.kernels[i]] = std::move(rendered.kernels[i]);
@@ -128,10 +128,10 @@ bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> par
       const auto& params = rendered_[i].params;
       // Images have no place in a job: the device compiles these kernels at their first launch.
       if (std::any_of(params.begin(), params.end(),
-                      [](const KernelParam& p) { return p.dtype.is_image(); })) {
+                      [](const opencl::KernelParam& p) { return p.dtype.is_image(); })) {
         continue;
       }
-      for (const KernelParam& param : params) {
+      for (const opencl::KernelParam& param : params) {
         const VarDecl* var = param.is_var ? module.FindVar(param.name) : nullptr;
         const int bytes = static_cast<int>(param.is_var ? ByteSize(param.dtype.scalar()) : 0);
         kernel.arguments.push_back({!param.is_var, bytes, var != nullptr ? var->min : 0});

@@ -38,7 +38,8 @@ struct NamedKernel {
 class DeviceKernels {
  public:
   // `names`: the names of this device in the module's buffers.
-  DeviceKernels(std::vector<std::string> names, std::shared_ptr<Context> context, Target target);
+  DeviceKernels(std::vector<std::string> names, std::shared_ptr<Context> context,
+                passes::Target target);
 
   // Renders and builds kernels of a linear module, which must outlive this object. They are built
   // as one program, or as a few concurrent programs if the driver compiles on several threads or
@@ -48,13 +49,13 @@ class DeviceKernels {
 
   const std::vector<std::string>& names() const { return names_; }
   const std::shared_ptr<Context>& context() const { return context_; }
-  const Target& target() const { return target_; }
+  const passes::Target& target() const { return target_; }
   BufferPool& pool() { return pool_; }
   const BufferPool& pool() const { return pool_; }
 
   // The built kernels and their renderings, in the same order.
   std::span<const NamedKernel> kernels() const { return kernels_; }
-  std::span<const RenderedKernel> rendered() const { return rendered_; }
+  std::span<const opencl::RenderedKernel> rendered() const { return rendered_; }
   const BuiltKernels& built() const { return built_; }
   bool from_cache() const { return from_cache_; }
 
@@ -73,10 +74,10 @@ class DeviceKernels {
 
   std::vector<std::string> names_;
   std::shared_ptr<Context> context_;
-  Target target_;
+  passes::Target target_;
   BufferPool pool_;
   std::vector<NamedKernel> kernels_;
-  std::vector<RenderedKernel> rendered_;
+  std::vector<opencl::RenderedKernel> rendered_;
   BuiltKernels built_;
   bool from_cache_ = false;
 };

@@ -22,7 +22,7 @@ namespace tg::runtime {
 struct NamedDevice {
   std::vector<std::string> names;  // names of this device in the module's buffers
   std::shared_ptr<Context> context;
-  Target target;
+  passes::Target target;
   // The session's module compiled for `target`, with its kernels in the same order. Null means the
   // session's own module.
   std::shared_ptr<const Module> module;
@@ -32,7 +32,7 @@ struct DeviceSessionOptions : BuildOptions {
   // The first or only device, whatever its name in the module, and the target for which the module
   // was compiled.
   std::shared_ptr<Context> context;
-  Target target;
+  passes::Target target;
   std::vector<std::string> names = {""};  // names of the first device in the module's buffers
   std::vector<NamedDevice> others;
   bool time_kernels = false;  // requires contexts with profiling

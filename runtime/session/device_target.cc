@@ -36,10 +36,10 @@ std::string_view PresetFor(const DeviceInfo& device) {
 
 }  // namespace
 
-Target TargetForDevice(const DeviceInfo& device) {
-  const absl::StatusOr<Target> preset = FindTarget(PresetFor(device));
+passes::Target TargetForDevice(const DeviceInfo& device) {
+  const absl::StatusOr<passes::Target> preset = passes::FindTarget(PresetFor(device));
   TG_CHECK(preset.ok());
-  Target target = *preset;
+  passes::Target target = *preset;
   // NVIDIA compiles small kernels that compute in half without listing the extension, but fails on
   // larger ones ("do not know how to split the result of this operator"). Half arithmetic is used
   // only if the extension is listed.
@@ -62,11 +62,11 @@ Target TargetForDevice(const DeviceInfo& device) {
   return target;
 }
 
-absl::StatusOr<Target> ChooseTarget(std::string_view wish, std::string_view module_target,
-                                    const DeviceInfo& device) {
+absl::StatusOr<passes::Target> ChooseTarget(std::string_view wish, std::string_view module_target,
+                                            const DeviceInfo& device) {
   if (wish.empty()) wish = module_target;
   if (wish.empty() || wish == "host") return TargetForDevice(device);
-  return FindTarget(wish);
+  return passes::FindTarget(wish);
 }
 
 }  // namespace tg::runtime

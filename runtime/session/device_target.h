@@ -10,13 +10,13 @@ namespace tg::runtime {
 
 // Returns the preset that fits the device best. If the device reports less than the preset (types,
 // sizes of groups and of local memory), the reported limits replace the preset's.
-Target TargetForDevice(const DeviceInfo& device);
+passes::Target TargetForDevice(const DeviceInfo& device);
 
 // Returns the target that a user requests: "" is `module_target`, or the device's own target if
 // that is empty too; "host" is the device's own target; other texts name a preset or a target file
 // (FindTarget).
-absl::StatusOr<Target> ChooseTarget(std::string_view wish, std::string_view module_target,
-                                    const DeviceInfo& device);
+absl::StatusOr<passes::Target> ChooseTarget(std::string_view wish, std::string_view module_target,
+                                            const DeviceInfo& device);
 
 }  // namespace tg::runtime
 

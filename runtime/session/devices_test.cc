@@ -167,12 +167,13 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
     for (NamedDevice& d : options.others) d.context = *Context::Create(d.context->device(), true);
   }
   if (GetParam() == How::kTwoTargets) {
-    for (NamedDevice& d : options.others) d.target = *FindTarget("cl-plain");
+    for (NamedDevice& d : options.others) d.target = *passes::FindTarget("cl-plain");
   }
   options.time_kernels = true;
-  const InterpretOptions interpret = OptionsFor(*module);
+  const interpret::InterpretOptions interpret = interpret::OptionsFor(*module);
   ReferenceSession reference(Clone(*module), interpret);
-  const absl::Status compiled = CompileForDevices(*module, MakePipeline(kPipeline), {}, options);
+  const absl::Status compiled =
+      CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options);
   ASSERT_TRUE(compiled.ok()) << compiled;
   if (GetParam() == How::kTwoTargets) {
     ASSERT_NE(options.others[0].module, nullptr);
@@ -224,7 +225,8 @@ TEST(ASession, NamesADeviceThatIsMissing) {
   DeviceSessionOptions options;
   const std::vector<ChosenDevice> only = {{"A", (*devices)[0]}};
   ASSERT_TRUE(OpenDevices(*module, only, "", false, options).ok());
-  ASSERT_TRUE(CompileForDevices(*module, MakePipeline(kPipeline), {}, options).ok());
+  ASSERT_TRUE(
+      CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options).ok());
   const auto session = DeviceSession::Create(std::move(module), std::move(options));
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.status().message(), "module @round is for device 'B' too, which is not open");

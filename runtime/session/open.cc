@@ -24,7 +24,7 @@ DiskCache* ProcessCache() {
 absl::StatusOr<std::unique_ptr<Session>> OpenVerified(std::unique_ptr<Module> module,
                                                       const DeviceRequest& request) {
   if (request.plain == "reference") {
-    const InterpretOptions options = OptionsFor(*module);
+    const interpret::InterpretOptions options = interpret::OptionsFor(*module);
     return std::make_unique<ReferenceSession>(std::move(module), options);
   }
   TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices());
@@ -33,7 +33,8 @@ absl::StatusOr<std::unique_ptr<Session>> OpenVerified(std::unique_ptr<Module> mo
   DeviceSessionOptions options;
   TG_RETURN_IF_ERROR(OpenDevices(*module, chosen, "", /*profiling=*/false, options));
   options.cache = ProcessCache();
-  TG_RETURN_IF_ERROR(CompileForDevices(*module, MakePipeline(kPipeline), {}, options));
+  TG_RETURN_IF_ERROR(
+      CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options));
   return DeviceSession::Create(std::move(module), std::move(options));
 }
 

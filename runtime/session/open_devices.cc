@@ -12,8 +12,8 @@ namespace {
 
 // Returns whether code compiled for one device is valid for the other. Targets with equal names on
 // equal devices are equal (ChooseTarget).
-bool AreAlike(const Context& context_a, const Target& target_a, const Context& context_b,
-              const Target& target_b) {
+bool AreAlike(const Context& context_a, const passes::Target& target_a, const Context& context_b,
+              const passes::Target& target_b) {
   const DeviceInfo &a = context_a.info(), &b = context_b.info();
   return target_a.name == target_b.name && a.name == b.name && a.platform == b.platform &&
          a.driver_version == b.driver_version && a.compute_units == b.compute_units;
@@ -51,18 +51,18 @@ absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> cho
   return absl::OkStatus();
 }
 
-absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassManagerOptions passes,
-                               DeviceSessionOptions& options) {
+absl::Status CompileForDevices(Module& module, const passes::Pipeline& pipeline,
+                               passes::PassManagerOptions passes, DeviceSessionOptions& options) {
   passes.target = &options.target;
-  if (options.others.empty()) return PassManager(pipeline, passes).Run(module);
-  const auto kernels = std::find_if(pipeline.begin(), pipeline.end(), [](const PipelineStep& s) {
-    return s.pass == &kKernelizePass;
-  });
+  if (options.others.empty()) return passes::PassManager(pipeline, passes).Run(module);
+  const auto kernels = std::find_if(
+      pipeline.begin(), pipeline.end(),
+      [](const passes::PipelineStep& s) { return s.pass == &kernelize::kKernelizePass; });
   const auto behind = kernels == pipeline.end() ? pipeline.begin() : kernels + 1;
-  TG_RETURN_IF_ERROR(PassManager({pipeline.begin(), behind}, passes).Run(module));
-  const Pipeline rest(behind, pipeline.end());
+  TG_RETURN_IF_ERROR(passes::PassManager({pipeline.begin(), behind}, passes).Run(module));
+  const passes::Pipeline rest(behind, pipeline.end());
   const std::unique_ptr<Module> graphs = Clone(module);
-  TG_RETURN_IF_ERROR(PassManager(rest, passes).Run(module));
+  TG_RETURN_IF_ERROR(passes::PassManager(rest, passes).Run(module));
   for (size_t i = 0; i < options.others.size(); ++i) {
     NamedDevice& device = options.others[i];
     if (AreAlike(*device.context, device.target, *options.context, options.target)) continue;
@@ -77,7 +77,7 @@ absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassMan
     }
     std::unique_ptr<Module> own = Clone(*graphs);
     passes.target = &device.target;
-    TG_RETURN_IF_ERROR(PassManager(rest, passes).Run(*own));
+    TG_RETURN_IF_ERROR(passes::PassManager(rest, passes).Run(*own));
     if (own->kernels.size() != module.kernels.size()) {
       return absl::InternalError(Cat("kernels of ", device.context->name(), ": ",
                                      own->kernels.size(), ", not ", module.kernels.size()));

@@ -21,8 +21,8 @@ absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> cho
 
 // Runs the pipeline for these devices. The stages before kernels run once, for the first device's
 // target; then kernels are compiled for each target. `passes` must have no target.
-absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassManagerOptions passes,
-                               DeviceSessionOptions& options);
+absl::Status CompileForDevices(Module& module, const passes::Pipeline& pipeline,
+                               passes::PassManagerOptions passes, DeviceSessionOptions& options);
 
 }  // namespace tg::runtime
 

@@ -93,7 +93,8 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::ReadValues(const BufferD
                            count, " elements, but ", buffer.values->size(), " values");
   }
   packed_.resize(bytes);
-  for (size_t i = 0; i < count; ++i) StoreBits(scalar, packed_.data(), i, (*buffer.values)[i]);
+  for (size_t i = 0; i < count; ++i)
+    interpret::StoreBits(scalar, packed_.data(), i, (*buffer.values)[i]);
   return std::span<const std::byte>(packed_);
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 // Returns the first elements of a buffer that fill `shape`. A buffer with a symbolic extent is
 // stored at its maximum size.
-HostBuffer Prefix(const HostBuffer& buffer, std::vector<int64_t> shape) {
-  const auto n = static_cast<size_t>(tg::NumElements(shape));
-  HostBuffer part;
+interpret::HostBuffer Prefix(const interpret::HostBuffer& buffer, std::vector<int64_t> shape) {
+  const auto n = static_cast<size_t>(tg::interpret::NumElements(shape));
+  interpret::HostBuffer part;
   part.dtype = buffer.dtype;
   part.shape = std::move(shape);
   part.data.assign(buffer.data.begin(), buffer.data.begin() + static_cast<std::ptrdiff_t>(n));
@@ -31,7 +31,8 @@ HostBuffer Prefix(const HostBuffer& buffer, std::vector<int64_t> shape) {
 
 absl::Status ReferenceSession::Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                                       std::span<const std::byte> bytes) {
-  buffers_[buffer.name] = BufferFromBytes(buffer.dtype, {shape.begin(), shape.end()}, bytes.data());
+  buffers_[buffer.name] =
+      interpret::BufferFromBytes(buffer.dtype, {shape.begin(), shape.end()}, bytes.data());
   return absl::OkStatus();
 }
 
@@ -59,19 +60,19 @@ absl::Status ReferenceSession::Execute(const Graph& graph,
 absl::Status ReferenceSession::ExecuteOnce(const Graph& graph,
                                            std::span<const BufferDecl* const> buffers,
                                            const VarMap& vars) {
-  HostBuffers inputs;
+  interpret::HostBuffers inputs;
   for (const BufferDecl* buffer : buffers) {
     const auto found = buffers_.find(buffer->name);
     if (found == buffers_.end() || buffer->role == Role::kOutput) continue;
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, vars));
     inputs[buffer->name] = Prefix(found->second, std::move(shape));
   }
-  const VarValues values(vars.begin(), vars.end());
-  TG_ASSIGN_OR_RETURN(HostBuffers written,
-                      Interpret(module(), graph.name, inputs, values, options_));
+  const interpret::VarValues values(vars.begin(), vars.end());
+  TG_ASSIGN_OR_RETURN(interpret::HostBuffers written,
+                      interpret::Interpret(module(), graph.name, inputs, values, options_));
   for (auto& [name, buffer] : written) {
     const BufferDecl* decl = module().FindBuffer(name);
-    HostBuffer& kept = buffers_[name];
+    interpret::HostBuffer& kept = buffers_[name];
     if (decl->role == Role::kState && kept.data.size() > buffer.data.size()) {
       std::copy(buffer.data.begin(), buffer.data.end(), kept.data.begin());
       kept.error = std::move(buffer.error);

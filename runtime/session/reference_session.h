@@ -15,7 +15,7 @@ namespace tg::runtime {
 class ReferenceSession : public Session {
  public:
   // Interprets the module at its current stage.
-  ReferenceSession(std::unique_ptr<Module> module, const InterpretOptions& options)
+  ReferenceSession(std::unique_ptr<Module> module, const interpret::InterpretOptions& options)
       : Session(std::move(module)), options_(options) {}
 
   // Returns, after a run with track_error, the maximum difference between each element of a buffer
@@ -33,8 +33,8 @@ class ReferenceSession : public Session {
   absl::Status ExecuteOnce(const Graph& graph, std::span<const BufferDecl* const> buffers,
                            const VarMap& vars);
 
-  InterpretOptions options_;
-  HostBuffers buffers_;
+  interpret::InterpretOptions options_;
+  interpret::HostBuffers buffers_;
 };
 
 }  // namespace tg::runtime

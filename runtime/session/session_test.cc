@@ -340,7 +340,7 @@ TEST_P(ParamsTest, RunsOfBytesInAnyFile) {
   for (const float v : {1.0F, 2.0F, 3.0F, 4.0F}) {
     bytes += "ab" + std::string(reinterpret_cast<const char*>(&v), sizeof v);
   }
-  ASSERT_TRUE(WriteFile(folder_ + "m.bin", bytes).ok());
+  ASSERT_TRUE(instrument::WriteFile(folder_ + "m.bin", bytes).ok());
   const absl::Status status = OpenWith("f32[4] param = file(\"m.bin\", 6, 4, 6)");
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(Get("y"), (std::vector<float>{2, 4, 6, 8}));
@@ -406,10 +406,10 @@ std::unique_ptr<Module> BuiltModule() {
 TEST(OpenSession, AModuleAtAnyStage) {
   for (const char* device : {"reference", ""}) {
     // Passes that have run already, from none to all.
-    for (size_t passes = 0; passes <= kPipeline.size(); ++passes) {
+    for (size_t passes = 0; passes <= passes::kPipeline.size(); ++passes) {
       std::unique_ptr<Module> module = BuiltModule();
-      Pipeline pipeline = MakePipeline(std::span(kPipeline).first(passes));
-      ASSERT_OK(PassManager(std::move(pipeline)).Run(*module));
+      passes::Pipeline pipeline = passes::MakePipeline(std::span(passes::kPipeline).first(passes));
+      ASSERT_OK(passes::PassManager(std::move(pipeline)).Run(*module));
       absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(std::move(module), device);
       ASSERT_TRUE(session.ok()) << session.status();
       ASSERT_OK((*session)->Set("x", Floats({3}, {0.5, -1, 2})));
@@ -441,7 +441,7 @@ TEST(DeviceTarget, DeviceLimitsThePreset) {
   device.max_work_item_sizes = {512, 512, 64};
   device.warp_size = 32;
   device.compute_units = 4;
-  const Target target = TargetForDevice(device);
+  const passes::Target target = TargetForDevice(device);
   EXPECT_EQ(target.name, "cl-nvidia-sm90");
   EXPECT_EQ(target.local_memory, 16384);
   EXPECT_EQ(target.max_group_size, 512);

@@ -50,7 +50,7 @@ class SessionTest : public ::testing::TestWithParam<bool> {
     if (module == nullptr) return diagnostics.ToStatus();
     module->path = path;
     if (GetParam()) {
-      const InterpretOptions options = OptionsFor(*module);
+      const interpret::InterpretOptions options = interpret::OptionsFor(*module);
       session_ = std::make_unique<ReferenceSession>(std::move(module), options);
       return absl::OkStatus();
     }

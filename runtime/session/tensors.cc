@@ -95,18 +95,18 @@ absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, Element
   return absl::OkStatus();
 }
 
-HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor) {
-  return BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
+interpret::HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor) {
+  return interpret::BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
 }
 
-absl::StatusOr<HostTensor> ToHostTensor(const HostBuffer& buffer) {
+absl::StatusOr<HostTensor> ToHostTensor(const interpret::HostBuffer& buffer) {
   const std::optional<ElementType> type =
       buffer.dtype.is_value() ? ElementTypeOf(buffer.dtype.scalar()) : std::nullopt;
   if (!type) {
     return InvalidArgument("a buffer of type ", buffer.dtype.ToString(), " is not a tensor");
   }
   TG_ASSIGN_OR_RETURN(HostTensor tensor, MakeHostTensor(*type, buffer.shape));
-  const std::vector<uint8_t> bytes = BufferToBytes(buffer);
+  const std::vector<uint8_t> bytes = interpret::BufferToBytes(buffer);
   TG_CHECK(bytes.size() == tensor.data.size());
   std::transform(bytes.begin(), bytes.end(), tensor.data.begin(),
                  [](uint8_t b) { return static_cast<std::byte>(b); });

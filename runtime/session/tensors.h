@@ -30,9 +30,9 @@ std::string DeclaredType(const BufferDecl& buffer);
 absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, ElementType type,
                          std::span<const int64_t> shape, VarMap& vars);
 
-HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor);
+interpret::HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor);
 // InvalidArgument for an image, or for a type that files cannot store.
-absl::StatusOr<HostTensor> ToHostTensor(const HostBuffer& buffer);
+absl::StatusOr<HostTensor> ToHostTensor(const interpret::HostBuffer& buffer);
 
 }  // namespace tg::runtime
 

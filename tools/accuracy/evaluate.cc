@@ -41,7 +41,7 @@ std::string ProgramText(const Function& function, Scalar scalar, bool contract, 
 
 absl::Status SetInput(runtime::Session& session, std::string_view name, Scalar scalar,
                       std::span<const int64_t> values, size_t size) {
-  HostBuffer buffer;
+  interpret::HostBuffer buffer;
   buffer.dtype = DType(scalar);
   buffer.shape = {static_cast<int64_t>(size)};
   buffer.data.assign(values.begin(), values.end());
@@ -82,14 +82,15 @@ absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Sc
 
   std::unique_ptr<runtime::Session> session;
   if (by.kind == Implementation::Kind::kInterpreter) {
-    const InterpretOptions options = OptionsFor(*module);
+    const interpret::InterpretOptions options = interpret::OptionsFor(*module);
     session = std::make_unique<runtime::ReferenceSession>(std::move(module), options);
   } else {
     runtime::DeviceSessionOptions options;
     options.context = context_;
     options.target = runtime::TargetForDevice(context_->info());
     options.target.own_functions.reset();
-    if (by.kind == Implementation::Kind::kOwn) options.target.own_functions = AllMathFunctions();
+    if (by.kind == Implementation::Kind::kOwn)
+      options.target.own_functions = passes::AllMathFunctions();
     if (by.scalars) options.target.alu_width = 0;
     TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
     TG_ASSIGN_OR_RETURN(session, runtime::DeviceSession::Create(std::move(module), options));
@@ -106,7 +107,7 @@ absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Sc
     TG_RETURN_IF_ERROR(session->Run("main"));
     TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, session->Get("r"));
     for (size_t i = 0; i < count; ++i) {
-      result.push_back(LoadBits(ResultOf(function, scalar), tensor.data.data(), i));
+      result.push_back(interpret::LoadBits(ResultOf(function, scalar), tensor.data.data(), i));
     }
   }
   return result;

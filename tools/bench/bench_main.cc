@@ -19,7 +19,7 @@
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
 
-namespace tg {
+namespace tg::bench {
 namespace {
 
 using runtime::Cat;
@@ -35,12 +35,12 @@ struct BenchFlags {
   std::optional<int64_t> batch;
   bool list = false, small = false, version = false, help = false;
 
-  void AddTo(Flags& flags);
+  void AddTo(driver::Flags& flags);
   absl::Status Interpret();
   absl::StatusOr<std::vector<bench::Row>> Rows() const;
 };
 
-void BenchFlags::AddTo(Flags& flags) {
+void BenchFlags::AddTo(driver::Flags& flags) {
   flags.Group("What is run");
   flags.String("device", "NAME", &run.device,
                "the device, as for tg-run; 'reference' with --check-only");
@@ -93,10 +93,11 @@ absl::StatusOr<std::vector<bench::Row>> BenchFlags::Rows() const {
 }
 
 absl::Status WriteModules(const std::vector<bench::Row>& rows, const std::string& folder) {
-  TG_RETURN_IF_ERROR(MakeFolder(folder));
+  TG_RETURN_IF_ERROR(instrument::MakeFolder(folder));
   for (const bench::Row& row : rows) {
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, bench::BuildModule(row));
-    TG_RETURN_IF_ERROR(WriteFile(Cat(folder, "/", row.name, ".uop"), PrintModule(*module)));
+    TG_RETURN_IF_ERROR(
+        instrument::WriteFile(Cat(folder, "/", row.name, ".uop"), PrintModule(*module)));
   }
   return absl::OkStatus();
 }
@@ -105,10 +106,11 @@ absl::Status RunRows(const BenchFlags& flags, const std::vector<bench::Row>& row
   bench::BenchRun run(flags.run, [](const std::string& text) { llvm::errs() << text; });
   const absl::Status status = run.Run(rows);
   if (!flags.run.check_only && !run.report().rows.empty()) {
-    TG_RETURN_IF_ERROR(WriteStdout(bench::HeadText(run.report()) + bench::TableText(run.report())));
+    TG_RETURN_IF_ERROR(
+        instrument::WriteStdout(bench::HeadText(run.report()) + bench::TableText(run.report())));
   }
   if (!flags.json.empty()) {
-    TG_RETURN_IF_ERROR(WriteFile(flags.json, bench::JsonText(run.report())));
+    TG_RETURN_IF_ERROR(instrument::WriteFile(flags.json, bench::JsonText(run.report())));
   }
   return status;
 }
@@ -116,41 +118,43 @@ absl::Status RunRows(const BenchFlags& flags, const std::vector<bench::Row>& row
 }  // namespace
 
 int BenchMain(int argc, const char* const* argv) {
-  ExitWhenOutOfMemory(kTool);
-  TolerateFullStandardError();
-  TemporaryFile::RemoveOnSignals();
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
+  instrument::TemporaryFile::RemoveOnSignals();
   BenchFlags values;
-  Flags flags(kTool, "[options]",
-              "Runs one operation after the other on a device: each result is checked against the "
-              "formula that defines it, and then timed and compared with the device's limits, "
-              "which kernels that only copy, read or multiply and add have shown before.");
+  driver::Flags flags(
+      kTool, "[options]",
+      "Runs one operation after the other on a device: each result is checked against the "
+      "formula that defines it, and then timed and compared with the device's limits, "
+      "which kernels that only copy, read or multiply and add have shown before.");
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> rest =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!rest.ok()) return Fail(kTool, kUsage, rest.status());
+  if (!rest.ok()) return driver::Fail(kTool, driver::kUsage, rest.status());
   if (!rest->empty()) {
-    return Fail(kTool, kUsage,
-                InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
+    return driver::Fail(
+        kTool, driver::kUsage,
+        InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
   }
   if (const absl::Status status = values.Interpret(); !status.ok())
-    return Fail(kTool, kUsage, status);
+    return driver::Fail(kTool, driver::kUsage, status);
   const absl::StatusOr<std::vector<bench::Row>> rows = values.Rows();
-  if (!rows.ok()) return Fail(kTool, kUsage, rows.status());
+  if (!rows.ok()) return driver::Fail(kTool, driver::kUsage, rows.status());
   std::string text;
   if (values.help) text += flags.Help();
-  if (values.version) text += VersionText(kTool);
+  if (values.version) text += driver::VersionText(kTool);
   if (values.list) {
     for (const bench::Row& row : *rows) text += Cat(row.name, "  ", row.title, "\n");
   }
   absl::Status status;
   if (!text.empty()) {
-    status = WriteStdout(text);
+    status = instrument::WriteStdout(text);
   } else if (!values.modules.empty()) {
     status = WriteModules(*rows, values.modules);
   } else {
     status = RunRows(values, *rows);
   }
-  return status.ok() ? kOk : Fail(kTool, kFailed, status);
+  return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
 }
 
-}  // namespace tg
+}  // namespace tg::bench

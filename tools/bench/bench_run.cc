@@ -76,7 +76,7 @@ absl::Status BenchRun::Prepare() {
   report_.device = options_.device;
   if (options_.device != kReferenceDevice) {
     TG_ASSIGN_OR_RETURN(const runtime::Device device, runtime::ChooseDevice(options_.device));
-    TG_ASSIGN_OR_RETURN(const Target target,
+    TG_ASSIGN_OR_RETURN(const passes::Target target,
                         runtime::ChooseTarget(options_.target, "", device.info));
     report_.device = device.info.name;
     report_.target = target.name;
@@ -121,10 +121,11 @@ absl::StatusOr<std::unique_ptr<Session>> BenchRun::Open(const Row& row, Measured
   runtime::DeviceSessionOptions session;
   TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, options_.target, false, session));
   session.cache = &cache_;
-  PredictedCosts costs;
-  PassManagerOptions passes;
+  driver::PredictedCosts costs;
+  passes::PassManagerOptions passes;
   passes.observer = &costs;
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, MakePipeline(kPipeline), passes, session));
+  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline),
+                                                passes, session));
   if (const auto predicted = costs.Of(*module->FindGraph("main"), session.target.name)) {
     measured.predicted_seconds = predicted->seconds;
     measured.predicted_limit = predicted->limit;

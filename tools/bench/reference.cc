@@ -29,7 +29,8 @@ constexpr double kFunctionRoundings = 64;
 
 double NumberAt(const HostTensor& tensor, int64_t index) {
   const Scalar type = runtime::ScalarOf(tensor.type);
-  return DoubleFromBits(type, LoadBits(type, tensor.data.data(), static_cast<size_t>(index)));
+  return DoubleFromBits(type,
+                        interpret::LoadBits(type, tensor.data.data(), static_cast<size_t>(index)));
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ absl::StatusOr<std::vector<HostTensor>> RandomOperands(const Row& row, uint64_t 
       const int64_t bits = operand.type == Scalar::kI8
                                ? WrapInt(operand.type, static_cast<int64_t>(rng()))
                                : BitsFromDouble(operand.type, real(rng));
-      StoreBits(operand.type, tensor.data.data(), static_cast<size_t>(i), bits);
+      interpret::StoreBits(operand.type, tensor.data.data(), static_cast<size_t>(i), bits);
     }
     tensors.push_back(std::move(tensor));
   }

@@ -41,12 +41,12 @@ HostTensor Interpreted(const Row& row, const std::vector<HostTensor>& operands) 
 
 double NumberAt(const HostTensor& tensor, size_t i) {
   const Scalar type = runtime::ScalarOf(tensor.type);
-  return DoubleFromBits(type, LoadBits(type, tensor.data.data(), i));
+  return DoubleFromBits(type, interpret::LoadBits(type, tensor.data.data(), i));
 }
 
 void SetNumber(HostTensor& tensor, size_t i, double value) {
   const Scalar type = runtime::ScalarOf(tensor.type);
-  StoreBits(type, tensor.data.data(), i, BitsFromDouble(type, value));
+  interpret::StoreBits(type, tensor.data.data(), i, BitsFromDouble(type, value));
 }
 
 TEST(Reference, AgreesWithTheInterpreter) {

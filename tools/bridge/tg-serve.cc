@@ -49,7 +49,7 @@
 #include "tools/driver/input.h"
 #include "tools/driver/out_of_memory.h"
 
-namespace tg {
+namespace tg::bridge {
 namespace {
 
 using runtime::Cat;
@@ -157,19 +157,20 @@ class Server {
  private:
   struct Passed {
     std::unique_ptr<Module> module;
-    Target target;
+    passes::Target target;
   };
   absl::StatusOr<Passed> RunPasses(const std::string& text, std::string_view pipeline) {
     Diagnostics diagnostics;
     Passed out;
-    out.module = ReadInput(text, "<request>", "auto", diagnostics);
+    out.module = driver::ReadInput(text, "<request>", "auto", diagnostics);
     if (!out.module) return diagnostics.ToStatus();
     TG_ASSIGN_OR_RETURN(out.target, runtime::ChooseTarget("", out.module->target, device_.info));
-    const PassRegistry registry = MakeRegistry({});
-    TG_ASSIGN_OR_RETURN(Pipeline steps, ParsePipeline(pipeline, registry, kPipeline));
-    PassManagerOptions passes;
+    const passes::PassRegistry registry = passes::MakeRegistry({});
+    TG_ASSIGN_OR_RETURN(passes::Pipeline steps,
+                        passes::ParsePipeline(pipeline, registry, passes::kPipeline));
+    passes::PassManagerOptions passes;
     passes.target = &out.target;
-    TG_RETURN_IF_ERROR(PassManager(std::move(steps), passes).Run(*out.module));
+    TG_RETURN_IF_ERROR(passes::PassManager(std::move(steps), passes).Run(*out.module));
     return out;
   }
 
@@ -203,12 +204,12 @@ class Server {
     const runtime::DeviceKernels& built = *session->devices().front();
     std::string answer = Cat("ok ", built.rendered().size(), "\n");
     for (size_t i = 0; i < built.rendered().size(); ++i) {
-      const RenderedKernel& kernel = built.rendered()[i];
+      const opencl::RenderedKernel& kernel = built.rendered()[i];
       TG_ASSIGN_OR_RETURN(const runtime::KernelWork work,
                           runtime::CountWork(*built.kernels()[i].kernel, var));
       answer += Cat(kernel.name, " ", static_cast<int64_t>(work.ops), " ",
                     static_cast<int64_t>(work.load_bytes + work.store_bytes));
-      for (const SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
+      for (const opencl::SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
       for (const int64_t local : kernel.local) answer += Cat(" ", local);
       answer += Cat(" ", kernel.source.size(), "\n", kernel.source);
     }
@@ -284,7 +285,7 @@ class Server {
 };
 
 int Main() {
-  ExitWhenOutOfMemory(kTool);
+  driver::ExitWhenOutOfMemory(kTool);
   std::ios::sync_with_stdio(false);
   Server server;
   absl::Status status = server.Open();
@@ -295,6 +296,6 @@ int Main() {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::bridge
 
-int main() { return tg::Main(); }
+int main() { return tg::bridge::Main(); }

@@ -42,7 +42,7 @@ class Calibrator {
   Calibration Take() { return std::move(out_); }
 
  private:
-  Target& target() { return out_.target; }
+  passes::Target& target() { return out_.target; }
 
   // The width of the widest vectors that are as fast as any, in floats.
   int MemoryVector() const { return std::clamp(out_.target.mem_width / 4, 1, 16); }
@@ -170,7 +170,7 @@ std::string CalibrationText(const Calibration& calibration, const std::string& d
     text += Cat(i % 6 == 0 ? "\n#   " : ", ", runtime::FormatBytes(point.bytes), " at ",
                 FormatNumber("%.1f", point.bytes_per_second * 1e-9));
   }
-  return text + " GB/s\n" + PrintTarget(calibration.target);
+  return text + " GB/s\n" + passes::PrintTarget(calibration.target);
 }
 
 }  // namespace tg::calibrate

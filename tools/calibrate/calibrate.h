@@ -13,7 +13,7 @@
 namespace tg::calibrate {
 
 struct Calibration {
-  Target target;
+  passes::Target target;
   std::vector<SweepPoint> sweep;   // of one work-group's reads
   std::vector<std::string> notes;  // what was measured and is no field, or could not be measured
 };

@@ -15,14 +15,14 @@
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
 
-namespace tg {
+namespace tg::calibrate {
 namespace {
 
 constexpr char kTool[] = "tg-calibrate";
 
 absl::StatusOr<std::string> TargetText(const std::string& wish, bool only_reported) {
   TG_ASSIGN_OR_RETURN(const runtime::Device device, runtime::ChooseDevice(wish));
-  if (only_reported) return PrintTarget(runtime::TargetForDevice(device.info));
+  if (only_reported) return passes::PrintTarget(runtime::TargetForDevice(device.info));
   TG_ASSIGN_OR_RETURN(const calibrate::Calibration found, calibrate::Calibrate(device));
   return calibrate::CalibrationText(found, device.info.name);
 }
@@ -30,15 +30,16 @@ absl::StatusOr<std::string> TargetText(const std::string& wish, bool only_report
 }  // namespace
 
 int CalibrateMain(int argc, const char* const* argv) {
-  ExitWhenOutOfMemory(kTool);
-  TolerateFullStandardError();
-  TemporaryFile::RemoveOnSignals();
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
+  instrument::TemporaryFile::RemoveOnSignals();
   std::string device, output;
   bool only_reported = false, version = false, help = false;
-  Flags flags(kTool, "[options]",
-              "Measures an OpenCL device in less than a minute, and writes a target file for "
-              "--target=FILE.target of tg-run, tg-opt and tg-bench: what the device reports, the "
-              "rates of its arithmetic and memory, its caches, and the costs of launches.");
+  driver::Flags flags(
+      kTool, "[options]",
+      "Measures an OpenCL device in less than a minute, and writes a target file for "
+      "--target=FILE.target of tg-run, tg-opt and tg-bench: what the device reports, the "
+      "rates of its arithmetic and memory, its caches, and the costs of launches.");
   flags.String("device", "NAME", &device, "the device, as for tg-run");
   flags.String("output", "FILE", &output, "where the target file goes; by default standard output");
   flags.Bool("only-reported", &only_reported,
@@ -47,21 +48,23 @@ int CalibrateMain(int argc, const char* const* argv) {
   flags.Bool("help", &help, "print this text");
   const absl::StatusOr<std::vector<std::string>> rest =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!rest.ok()) return Fail(kTool, kUsage, rest.status());
+  if (!rest.ok()) return driver::Fail(kTool, driver::kUsage, rest.status());
   if (!rest->empty()) {
-    return Fail(
-        kTool, kUsage,
+    return driver::Fail(
+        kTool, driver::kUsage,
         runtime::InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
   }
   if (help || version) {
-    const std::string text = (help ? flags.Help() : "") + (version ? VersionText(kTool) : "");
-    const absl::Status status = WriteStdout(text);
-    return status.ok() ? kOk : Fail(kTool, kFailed, status);
+    const std::string text =
+        (help ? flags.Help() : "") + (version ? driver::VersionText(kTool) : "");
+    const absl::Status status = instrument::WriteStdout(text);
+    return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
   }
   const absl::StatusOr<std::string> text = TargetText(device, only_reported);
-  if (!text.ok()) return Fail(kTool, kFailed, text.status());
-  const absl::Status status = output.empty() ? WriteStdout(*text) : WriteFile(output, *text);
-  return status.ok() ? kOk : Fail(kTool, kFailed, status);
+  if (!text.ok()) return driver::Fail(kTool, driver::kFailed, text.status());
+  const absl::Status status =
+      output.empty() ? instrument::WriteStdout(*text) : instrument::WriteFile(output, *text);
+  return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
 }
 
-}  // namespace tg
+}  // namespace tg::calibrate

@@ -7,19 +7,19 @@
 
 #include "tools/driver/evaluation.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
-class Checker : public PassObserver {
+class Checker : public passes::PassObserver {
  public:
   explicit Checker(uint64_t seed) : seed_(seed) {}
 
-  absl::Status Start(const Pipeline&, const Module& module) override {
+  absl::Status Start(const passes::Pipeline&, const Module& module) override {
     expected_.clear();
     bounds_ = GivesBounds(module);
     for (uint64_t round = 0; round < 2; ++round) {
       for (EvaluationCase& c : MakeCases(module, 2 * seed_ + round)) {
-        absl::StatusOr<HostBuffers> values = Evaluate(module, c, bounds_);
+        absl::StatusOr<interpret::HostBuffers> values = Evaluate(module, c, bounds_);
         if (!values.ok()) {
           return absl::Status(values.status().code(), "--check: before the first pass: " +
                                                           std::string(values.status().message()));
@@ -33,9 +33,10 @@ class Checker : public PassObserver {
     return absl::OkStatus();
   }
 
-  absl::Status AfterPass(const PassRun&, const Module& module) override {
+  absl::Status AfterPass(const passes::PassRun&, const Module& module) override {
     for (const auto& [c, expected] : expected_) {
-      const absl::StatusOr<HostBuffers> values = Evaluate(module, c, /*track_error=*/false);
+      const absl::StatusOr<interpret::HostBuffers> values =
+          Evaluate(module, c, /*track_error=*/false);
       if (!values.ok()) {
         return absl::InternalError("after this pass the module cannot be interpreted any more: " +
                                    std::string(values.status().message()));
@@ -52,11 +53,13 @@ class Checker : public PassObserver {
  private:
   const uint64_t seed_;
   bool bounds_ = false;
-  std::vector<std::pair<EvaluationCase, HostBuffers>> expected_;
+  std::vector<std::pair<EvaluationCase, interpret::HostBuffers>> expected_;
 };
 
 }  // namespace
 
-std::unique_ptr<PassObserver> CheckPasses(uint64_t seed) { return std::make_unique<Checker>(seed); }
+std::unique_ptr<passes::PassObserver> CheckPasses(uint64_t seed) {
+  return std::make_unique<Checker>(seed);
+}
 
-}  // namespace tg
+}  // namespace tg::driver

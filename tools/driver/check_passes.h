@@ -8,14 +8,14 @@
 
 #include "passes/pass_manager.h"
 
-namespace tg {
+namespace tg::driver {
 
 // Ends the run with an error if a pass changes the values that the module computes. All passes are
 // compared with the values before the first pass, whose error bounds are the tightest. `seed`
 // determines two sets of data; see MakeCases. A module without anything to interpret, or that
 // cannot be interpreted, is an error before the first pass.
-std::unique_ptr<PassObserver> CheckPasses(uint64_t seed);
+std::unique_ptr<passes::PassObserver> CheckPasses(uint64_t seed);
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_CHECK_PASSES_H_

@@ -6,7 +6,7 @@
 #include "runtime/opencl/device.h"
 #include "tools/driver/listing.h"
 
-namespace tg {
+namespace tg::driver {
 
 absl::StatusOr<std::string> DeviceToolListing(std::string_view tool, const ListingFlags& asked,
                                               const Flags& flags) {
@@ -20,4 +20,4 @@ absl::StatusOr<std::string> DeviceToolListing(std::string_view tool, const Listi
   return text;
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "tools/driver/flags.h"
 
-namespace tg {
+namespace tg::driver {
 
 // Values of the options --help, --version and --list-devices.
 struct ListingFlags {
@@ -18,6 +18,6 @@ struct ListingFlags {
 absl::StatusOr<std::string> DeviceToolListing(std::string_view tool, const ListingFlags& asked,
                                               const Flags& flags);
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_DEVICE_LISTING_H_

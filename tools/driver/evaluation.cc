@@ -12,7 +12,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 // The nodes of a body at any stage.
@@ -24,11 +24,11 @@ std::string Symbol(const Body& body, const UOp* u) {
   return std::string(body.context->String(static_cast<StringId>(u->word())));
 }
 
-VarValues RandomVars(const Module& module, uint64_t seed) {
-  VarValues vars;
+interpret::VarValues RandomVars(const Module& module, uint64_t seed) {
+  interpret::VarValues vars;
   for (const VarDecl& var : module.vars) {
     const uint64_t range = static_cast<uint64_t>(var.max) - static_cast<uint64_t>(var.min) + 1;
-    const uint64_t draw = Threefry2x32(vars.size(), seed);
+    const uint64_t draw = interpret::Threefry2x32(vars.size(), seed);
     const uint64_t offset = seed % 2 == 0 ? range - 1 : range == 0 ? draw : draw % range;
     vars[var.name] = static_cast<int64_t>(static_cast<uint64_t>(var.min) + offset);
   }
@@ -36,7 +36,7 @@ VarValues RandomVars(const Module& module, uint64_t seed) {
 }
 
 // Records the values that the graph binds to variables.
-void TakeBound(const Graph& graph, VarValues& vars) {
+void TakeBound(const Graph& graph, interpret::VarValues& vars) {
   for (const UOp* u : Nodes(graph.body)) {
     if (u->op == Op::kBind && u->src(0)->op == Op::kVar && IsConst(u->src(1))) {
       vars[Symbol(graph.body, u->src(0))] = u->src(1)->word();
@@ -64,7 +64,7 @@ const Kernel* KernelOf(const Module& module, const EvaluationCase& c) {
   return kernels.size() == c.of ? kernels[c.number] : module.FindKernel(c.name);
 }
 
-EvaluationCase KernelCase(const Kernel& kernel, VarValues vars, uint64_t seed) {
+EvaluationCase KernelCase(const Kernel& kernel, interpret::VarValues vars, uint64_t seed) {
   EvaluationCase c;
   c.is_kernel = true;
   c.name = kernel.name;
@@ -72,38 +72,38 @@ EvaluationCase KernelCase(const Kernel& kernel, VarValues vars, uint64_t seed) {
   for (const UOp* u : Nodes(kernel.body)) {
     if (u->op != Op::kDefineGlobal) continue;
     const DType type = u->dtype.is_image() ? u->dtype : DType(u->dtype.scalar());
-    RandomDataOptions options;
-    options.seed = Threefry2x32(static_cast<uint64_t>(u->word()), seed);
+    interpret::RandomDataOptions options;
+    options.seed = interpret::Threefry2x32(static_cast<uint64_t>(u->word()), seed);
     const int64_t size = std::max<int64_t>(u->dtype.size(), 0);
-    c.inputs[std::to_string(u->word())] = RandomBuffer(type, {size}, options);
+    c.inputs[std::to_string(u->word())] = interpret::RandomBuffer(type, {size}, options);
   }
   return c;
 }
 
-absl::StatusOr<HostBuffers> EvaluateKernel(const Kernel& kernel, const EvaluationCase& c,
-                                           const InterpretOptions& options) {
-  HostBuffers buffers = c.inputs;
+absl::StatusOr<interpret::HostBuffers> EvaluateKernel(const Kernel& kernel, const EvaluationCase& c,
+                                                      const interpret::InterpretOptions& options) {
+  interpret::HostBuffers buffers = c.inputs;
   // A slot that the kernel no longer uses keeps its number.
-  std::vector<KernelArg> args;
+  std::vector<interpret::KernelArg> args;
   for (auto& [slot, buffer] : buffers) {
     const size_t number = std::stoul(slot);
     if (args.size() <= number) args.resize(number + 1);
     args[number].buffer = &buffer;
   }
-  const std::vector<bool> stored = StoredSlots(kernel, args.size());
-  const absl::Status status = RunKernel(kernel, args, c.vars, options);
+  const std::vector<bool> stored = interpret::StoredSlots(kernel, args.size());
+  const absl::Status status = interpret::RunKernel(kernel, args, c.vars, options);
   if (!status.ok()) return status;
-  HostBuffers written;
+  interpret::HostBuffers written;
   for (auto& [slot, buffer] : buffers) {
     if (stored[std::stoul(slot)]) written["slot " + slot] = std::move(buffer);
   }
   return written;
 }
 
-absl::StatusOr<HostBuffers> EvaluateGraph(const Module& module, const EvaluationCase& c,
-                                          const InterpretOptions& options) {
-  absl::StatusOr<HostBuffers> buffers =
-      InterpretFirstRun(module, c.name, c.inputs, c.vars, options);
+absl::StatusOr<interpret::HostBuffers> EvaluateGraph(const Module& module, const EvaluationCase& c,
+                                                     const interpret::InterpretOptions& options) {
+  absl::StatusOr<interpret::HostBuffers> buffers =
+      interpret::InterpretFirstRun(module, c.name, c.inputs, c.vars, options);
   if (!buffers.ok()) return buffers;
   for (auto i = buffers->begin(); i != buffers->end();) {
     const BufferDecl* decl = module.FindBuffer(i->first);
@@ -131,7 +131,7 @@ std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed) {
       if (u->op == Op::kLoop) loop_bodies.insert(Symbol(graph->body, u));
     }
   }
-  const VarValues vars = RandomVars(module, seed);
+  const interpret::VarValues vars = RandomVars(module, seed);
   std::vector<EvaluationCase> cases;
   for (const auto& graph : module.graphs) {
     if (loop_bodies.count(graph->name)) continue;
@@ -139,9 +139,9 @@ std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed) {
     c.name = graph->name;
     c.vars = vars;
     TakeBound(*graph, c.vars);
-    RandomDataOptions options;
+    interpret::RandomDataOptions options;
     options.seed = seed;
-    c.inputs = RandomInputs(module, c.vars, options);
+    c.inputs = interpret::RandomInputs(module, c.vars, options);
   }
   const std::vector<const Kernel*> kernels = KernelsOutsideGraphs(module);
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -152,11 +152,11 @@ std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed) {
   return cases;
 }
 
-absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase& c,
-                                     bool track_error) {
-  InterpretOptions options = OptionsFor(module);
+absl::StatusOr<interpret::HostBuffers> Evaluate(const Module& module, const EvaluationCase& c,
+                                                bool track_error) {
+  interpret::InterpretOptions options = interpret::OptionsFor(module);
   options.track_error = track_error;
-  absl::StatusOr<HostBuffers> result = absl::NotFoundError("it is gone");
+  absl::StatusOr<interpret::HostBuffers> result = absl::NotFoundError("it is gone");
   if (!c.is_kernel) {
     if (module.FindGraph(c.name)) result = EvaluateGraph(module, c, options);
   } else if (const Kernel* kernel = KernelOf(module, c)) {
@@ -172,25 +172,26 @@ bool GivesBounds(const Module& module) {
                      [](const auto& kernel) { return kernel->stage == Stage::kKernel; });
 }
 
-std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
-                                        bool bounds, ModuleFlags flags) {
+std::optional<std::string> Disagreement(const interpret::HostBuffers& expected,
+                                        const interpret::HostBuffers& actual, bool bounds,
+                                        ModuleFlags flags) {
   for (const auto& [name, buffer] : actual) {
     if (!expected.count(name)) return "'" + name + "' is written, which it was not before";
   }
   for (const auto& [name, buffer] : expected) {
     const auto found = actual.find(name);
     if (found == actual.end()) return "'" + name + "' is not written any more";
-    Tolerance tolerance;
+    interpret::Tolerance tolerance;
     if (!bounds) {
       tolerance.flags = flags;
       tolerance.ulps = 4;
       tolerance.relative = tolerance.absolute = 1e-5;
     }
-    if (const auto difference = Difference(buffer, found->second, tolerance)) {
+    if (const auto difference = interpret::Difference(buffer, found->second, tolerance)) {
       return "'" + name + "': " + *difference;
     }
   }
   return std::nullopt;
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -13,7 +13,7 @@
 #include "ir/interpret/host_buffer.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::driver {
 
 // A graph, or a kernel that no graph runs (as in tests of kernel passes), with its input data.
 struct EvaluationCase {
@@ -22,8 +22,8 @@ struct EvaluationCase {
   // For a kernel: its index among the kernels that no graph runs, and the number of these. Passes
   // keep their order, but may rename them.
   size_t number = 0, of = 0;
-  VarValues vars;
-  HostBuffers inputs;  // for a kernel: all slots, by number
+  interpret::VarValues vars;
+  interpret::HostBuffers inputs;  // for a kernel: all slots, by number
 
   std::string Title() const;  // "graph @main with @n = 3"
 };
@@ -36,8 +36,8 @@ std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed);
 // The contents of the buffers that a case writes (for a graph: all but temporaries). They have
 // bounds of their rounding errors if `track_error` is set and the module is at a stage that
 // supports bounds (tensor, kernel). An error names the case and contains the interpreter's message.
-absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase& c,
-                                     bool track_error);
+absl::StatusOr<interpret::HostBuffers> Evaluate(const Module& module, const EvaluationCase& c,
+                                                bool track_error);
 
 // Whether Evaluate computes error bounds for this module: no kernel is past the stages that support
 // them.
@@ -47,9 +47,10 @@ bool GivesBounds(const Module& module);
 // none. `expected` is a result of Evaluate. With bounds, values may differ by their bounds. Without
 // bounds, floats may differ by the sum of 4 units in the last place, 1e-5, and 1e-5 of the expected
 // value, and by any amount where the module's flags leave the expected value open.
-std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
-                                        bool bounds, ModuleFlags flags);
+std::optional<std::string> Disagreement(const interpret::HostBuffers& expected,
+                                        const interpret::HostBuffers& actual, bool bounds,
+                                        ModuleFlags flags);
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_EVALUATION_H_

@@ -9,7 +9,7 @@
 #include "ir/text/testing.h"
 #include "ir/value.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 using ::testing::HasSubstr;
@@ -24,8 +24,8 @@ std::string SumText(std::string_view op) {
          "  sink %1 -> @y, %1 -> @t\n}\n";
 }
 
-HostBuffers Values(const Module& module, const EvaluationCase& c) {
-  absl::StatusOr<HostBuffers> values = Evaluate(module, c, GivesBounds(module));
+interpret::HostBuffers Values(const Module& module, const EvaluationCase& c) {
+  absl::StatusOr<interpret::HostBuffers> values = Evaluate(module, c, GivesBounds(module));
   EXPECT_TRUE(values.ok()) << values.status();
   return *std::move(values);
 }
@@ -36,7 +36,7 @@ TEST(Evaluation, VariablesTakeTheirMaximumThenOthers) {
       "buffer @y : f32[4] output\n\ngraph @main {\n  %x = buffer @x : f32\n  sink %x -> @y\n}\n");
   EXPECT_EQ(MakeCases(*module, 0)[0].Title(), "graph @main with @k = 3, @n = 1000000");
   for (uint64_t seed = 1; seed < 100; seed += 2) {
-    const VarValues vars = MakeCases(*module, seed)[0].vars;
+    const interpret::VarValues vars = MakeCases(*module, seed)[0].vars;
     EXPECT_GE(vars.at("n"), 2);
     EXPECT_LT(vars.at("n"), 1000000);
     EXPECT_EQ(vars.at("k"), 3);
@@ -57,7 +57,7 @@ TEST(Evaluation, ABoundVariableHasItsValue) {
 
 TEST(Evaluation, TemporariesDoNotCount) {
   const auto module = ParseOrFail(SumText("mul %x, %x"));
-  const HostBuffers values = Values(*module, MakeCases(*module, 0)[0]);
+  const interpret::HostBuffers values = Values(*module, MakeCases(*module, 0)[0]);
   EXPECT_EQ(values.count("y"), 1u);
   EXPECT_EQ(values.count("t"), 0u);
 }
@@ -77,15 +77,15 @@ TEST(Evaluation, ErrorsNameTheCase) {
 TEST(Evaluation, RoundingIsNoDisagreementOtherValuesAre) {
   const auto module = ParseOrFail(SumText("mul %x, %x"));
   const EvaluationCase c = MakeCases(*module, 0)[0];
-  const HostBuffers expected = Values(*module, c);
+  const interpret::HostBuffers expected = Values(*module, c);
   EXPECT_EQ(Disagreement(expected, expected, true, {}), std::nullopt);
 
-  HostBuffers rounded = expected;
+  interpret::HostBuffers rounded = expected;
   ++rounded["y"].data[0];  // the next greater float
   EXPECT_EQ(Disagreement(expected, rounded, true, {}), std::nullopt);
   EXPECT_EQ(Disagreement(expected, rounded, false, {}), std::nullopt);
 
-  HostBuffers wrong = expected;
+  interpret::HostBuffers wrong = expected;
   const double y = DoubleFromBits(Scalar::kF32, expected.at("y").data[0]);
   wrong["y"].data[0] = BitsFromDouble(Scalar::kF32, y * 1.001);
   EXPECT_THAT(Disagreement(expected, wrong, true, {}).value_or(""), HasSubstr("'y': element [0]"));
@@ -96,8 +96,8 @@ TEST(Evaluation, WhatIsExactIsComparedExactly) {
   const auto module = ParseOrFail(
       "tg 1\nmodule @m\nbuffer @x : f32[4] input\nbuffer @y : f32[4] output\n\n"
       "graph @main {\n  %x = buffer @x : f32\n  %0 = neg %x : f32\n  sink %0 -> @y\n}\n");
-  const HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
-  HostBuffers rounded = expected;
+  const interpret::HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
+  interpret::HostBuffers rounded = expected;
   ++rounded["y"].data[2];
   EXPECT_THAT(Disagreement(expected, rounded, true, {}).value_or(""),
               HasSubstr("'y': element [2]"));
@@ -105,9 +105,9 @@ TEST(Evaluation, WhatIsExactIsComparedExactly) {
 
 TEST(Evaluation, WritesThatComeOrGoAreDisagreements) {
   const auto module = ParseOrFail(SumText("mul %x, %x"));
-  const HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
+  const interpret::HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
   EXPECT_EQ(Disagreement(expected, {}, true, {}), "'y' is not written any more");
-  HostBuffers more = expected;
+  interpret::HostBuffers more = expected;
   more["x"] = expected.at("y");
   EXPECT_EQ(Disagreement(expected, more, true, {}), "'x' is written, which it was not before");
 }
@@ -132,10 +132,10 @@ kernel @double : lowered {
   ASSERT_EQ(cases.size(), 1u);
   EXPECT_EQ(cases[0].Title(), "kernel @double");
   EXPECT_FALSE(GivesBounds(*module));
-  const HostBuffers values = Values(*module, cases[0]);
+  const interpret::HostBuffers values = Values(*module, cases[0]);
   ASSERT_EQ(values.size(), 1u);
-  const HostBuffer& y = values.at("slot 0");
-  const HostBuffer &before = cases[0].inputs.at("0"), &x = cases[0].inputs.at("1");
+  const interpret::HostBuffer& y = values.at("slot 0");
+  const interpret::HostBuffer &before = cases[0].inputs.at("0"), &x = cases[0].inputs.at("1");
   EXPECT_EQ(y.data[0], before.data[0]);  // not written
   EXPECT_EQ(DoubleFromBits(Scalar::kF32, y.data[1]), 2 * DoubleFromBits(Scalar::kF32, x.data[1]));
 }
@@ -157,7 +157,7 @@ TEST(Evaluation, AKernelMayGetAnotherName) {
   const auto renamed = ParseOrFail(text({{"E_4", "neg"}, {"E_4_2", "sin"}}));
   const auto wrong = ParseOrFail(text({{"E_4", "sin"}, {"E_4_2", "neg"}}));
   for (const EvaluationCase& c : MakeCases(*before, 0)) {
-    const HostBuffers expected = Values(*before, c);
+    const interpret::HostBuffers expected = Values(*before, c);
     EXPECT_EQ(Disagreement(expected, Values(*renamed, c), true, {}), std::nullopt);
     EXPECT_NE(Disagreement(expected, Values(*wrong, c), true, {}), std::nullopt);
   }
@@ -169,4 +169,4 @@ TEST(Evaluation, AKernelMayGetAnotherName) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::driver

@@ -5,7 +5,7 @@
 
 #include "ir/text/diagnostic.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 std::string JoinNames(const std::vector<std::string>& names, const char* separator) {
@@ -215,4 +215,4 @@ std::string Flags::Help() const {
   return text;
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace tg {
+namespace tg::driver {
 
 class Flags {
  public:
@@ -74,6 +74,6 @@ class Flags {
   std::vector<Entry> entries_;
 };
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_FLAGS_H_

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 using ::testing::ElementsAre;
@@ -141,4 +141,4 @@ More:
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::driver

@@ -11,7 +11,7 @@
 #include "ir/verify/verifier.h"
 #include "runtime/io/file.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 // The module of the model whose first file has these bytes.
@@ -44,7 +44,7 @@ bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view
   if (format != "auto") return format == "onnx";
   // A file that ends in .onnx counts as a model even if it is damaged, so that the error is about a
   // model, unless it is a known file of another kind.
-  return IsOnnxModel(bytes) || (path.ends_with(".onnx") && !KindOfFile(bytes));
+  return onnx::IsOnnxModel(bytes) || (path.ends_with(".onnx") && !frontend::KindOfFile(bytes));
 }
 
 bool IsGgufInput(std::string_view bytes, std::string_view format) {
@@ -53,12 +53,12 @@ bool IsGgufInput(std::string_view bytes, std::string_view format) {
 
 std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path,
                                   std::string_view format, Diagnostics& diags,
-                                  const OnnxImportOptions& onnx) {
+                                  const onnx::OnnxImportOptions& onnx) {
   const std::string name = path == "-" ? "<stdin>" : path;
   const bool is_gguf = IsGgufInput(text, format);
   if (is_gguf || IsOnnxInput(text, path, format)) {
     absl::StatusOr<std::unique_ptr<Module>> imported =
-        is_gguf ? ImportGguf(text, name) : ImportOnnx(text, name, onnx);
+        is_gguf ? ImportGguf(text, name) : onnx::ImportOnnx(text, name, onnx);
     if (!imported.ok()) {
       diags.Error({}, std::string(imported.status().message()));
       return nullptr;
@@ -66,7 +66,7 @@ std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path
     VerifyModule(**imported, diags);
     return diags.has_errors() ? nullptr : *std::move(imported);
   }
-  if (const FileKind* kind = KindOfFile(text)) {
+  if (const frontend::FileKind* kind = frontend::KindOfFile(text)) {
     const std::string_view advice = kind->advice.empty()
                                         ? "tg reads modules, ONNX models, and what tinygrad prints"
                                         : kind->advice;
@@ -75,12 +75,13 @@ std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path
                         std::string(advice));
     return nullptr;
   }
-  const bool tinygrad = format == "tinygrad" || (format == "auto" && IsTinygradText(text));
+  const bool tinygrad =
+      format == "tinygrad" || (format == "auto" && tinygrad::IsTinygradText(text));
   std::unique_ptr<Module> module =
-      tinygrad ? ImportTinygrad(text, name, diags) : ParseModule(text, name, diags);
+      tinygrad ? tinygrad::ImportTinygrad(text, name, diags) : ParseModule(text, name, diags);
   if (module && tinygrad) VerifyModule(*module, diags);
   if (module && !tinygrad) VerifyParsedModule(*module, diags);
   return diags.has_errors() ? nullptr : std::move(module);
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -11,7 +11,7 @@
 #include "ir/text/diagnostic.h"
 #include "tools/driver/flags.h"
 
-namespace tg {
+namespace tg::driver {
 
 // Adds --input-format: "auto", "uop", "tinygrad", "onnx" or "gguf". `format` holds the default.
 void AddInputFormat(Flags& flags, std::string* format);
@@ -26,8 +26,8 @@ bool IsGgufInput(std::string_view bytes, std::string_view format);
 // Returns null after errors. `text` must outlive `diags`.
 std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path,
                                   std::string_view format, Diagnostics& diags,
-                                  const OnnxImportOptions& onnx = {});
+                                  const onnx::OnnxImportOptions& onnx = {});
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_INPUT_H_

@@ -5,7 +5,7 @@
 #include "ir/module.h"
 #include "passes/target.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 // Formats a row of two columns.
@@ -21,16 +21,16 @@ std::string VersionText(std::string_view tool) {
          std::to_string(kFormatVersion) + "\n";
 }
 
-std::string ListPasses(const PassRegistry& registry) {
+std::string ListPasses(const passes::PassRegistry& registry) {
   std::string text;
-  for (const Pass* pass : registry.passes()) {
+  for (const passes::Pass* pass : registry.passes()) {
     text += Row(std::string(pass->name), 20, pass->doc);
-    for (const PassOption& option : pass->options) {
+    for (const passes::PassOption& option : pass->options) {
       std::string left = "  :" + std::string(option.name);
-      if (option.kind == PassOption::Kind::kInt) left += "=N";
-      if (option.kind == PassOption::Kind::kString) left += "=TEXT";
+      if (option.kind == passes::PassOption::Kind::kInt) left += "=N";
+      if (option.kind == passes::PassOption::Kind::kString) left += "=TEXT";
       std::string doc(option.doc);
-      if (option.kind != PassOption::Kind::kFlag && !option.default_value.empty()) {
+      if (option.kind != passes::PassOption::Kind::kFlag && !option.default_value.empty()) {
         doc += " (default " + std::string(option.default_value) + ")";
       }
       text += Row(std::move(left), 20, doc);
@@ -41,11 +41,11 @@ std::string ListPasses(const PassRegistry& registry) {
 
 std::string ListTargets() {
   std::string text;
-  for (const Target& target : TargetPresets()) {
-    text +=
-        Row(target.name, 20, target.doc + (&target == &TargetPresets()[0] ? " (the default)" : ""));
+  for (const passes::Target& target : passes::TargetPresets()) {
+    text += Row(target.name, 20,
+                target.doc + (&target == &passes::TargetPresets()[0] ? " (the default)" : ""));
   }
   return text;
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -22,7 +22,7 @@
 #include "tools/driver/pass_flags.h"
 #include "tools/driver/standard_error.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 constexpr char kTool[] = "tg-opt";
@@ -35,7 +35,8 @@ int Fail(ExitCode code, const absl::Status& status) {
 // Appends a row with the lifetime of this object.
 class Timed {
  public:
-  Timed(std::vector<TimeRow>& rows, std::string what) : rows_(rows), what_(std::move(what)) {}
+  Timed(std::vector<instrument::TimeRow>& rows, std::string what)
+      : rows_(rows), what_(std::move(what)) {}
   ~Timed() {
     rows_.push_back({what_, std::chrono::duration<double>(Clock::now() - start_).count()});
   }
@@ -44,7 +45,7 @@ class Timed {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::vector<TimeRow>& rows_;
+  std::vector<instrument::TimeRow>& rows_;
   const std::string what_;
   const Clock::time_point start_ = Clock::now();
 };
@@ -77,12 +78,12 @@ class OptRun {
  public:
   // `program`: the name of the running program, which reproducers repeat; it may have more passes
   // than tg-opt.
-  OptRun(const OptFlags& flags, Pipeline pipeline, std::string program)
+  OptRun(const OptFlags& flags, passes::Pipeline pipeline, std::string program)
       : flags_(flags), pipeline_(std::move(pipeline)), program_(std::move(program)) {}
 
   int Run(const std::string& path) {
     const int code = RunTimed(path);
-    if (flags_.passes.time_passes) llvm::errs() << TimeTable(times_);
+    if (flags_.passes.time_passes) llvm::errs() << instrument::TimeTable(times_);
     return code;
   }
 
@@ -100,16 +101,18 @@ class OptRun {
       text = *std::move(result);
     }
     const Timed timed(times_, "write");
-    status = flags_.output == "-" ? WriteStdout(text) : WriteFile(flags_.output, text);
+    status = flags_.output == "-" ? instrument::WriteStdout(text)
+                                  : instrument::WriteFile(flags_.output, text);
     return status.ok() ? kExitOk : Fail(kExitBadInput, status);
   }
 
   absl::StatusOr<std::string> Emit(const Module& module) const {
     if (flags_.emit == "uop") return PrintModule(module);
-    const absl::StatusOr<Target> target = FindTarget(module.target);
+    const absl::StatusOr<passes::Target> target = passes::FindTarget(module.target);
     if (!target.ok()) return target.status();
-    ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
-    absl::StatusOr<RenderedModule> rendered = RenderModule(module, *target, &workers);
+    passes::ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
+    absl::StatusOr<opencl::RenderedModule> rendered =
+        opencl::RenderModule(module, *target, &workers);
     if (!rendered.ok()) return rendered.status();
     return std::move(rendered->source);
   }
@@ -130,18 +133,18 @@ class OptRun {
   }
 
   const OptFlags& flags_;
-  const Pipeline pipeline_;
+  const passes::Pipeline pipeline_;
   const std::string program_;
   std::string input_;
-  std::vector<TimeRow> times_;
+  std::vector<instrument::TimeRow> times_;
 };
 
 }  // namespace
 
-int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+int OptMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder) {
   ExitWhenOutOfMemory(kTool);
   TolerateFullStandardError();
-  TemporaryFile::RemoveOnSignals();
+  instrument::TemporaryFile::RemoveOnSignals();
   OptFlags values;
   Flags flags(
       kTool, "[options] [input.uop]",
@@ -152,28 +155,29 @@ int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embe
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (!inputs.ok()) return Fail(kExitUsage, inputs.status());
 
-  const PassRegistry registry = MakeRegistry(embedder);
+  const passes::PassRegistry registry = passes::MakeRegistry(embedder);
   std::string listing;
   if (values.help) listing += flags.Help();
   if (values.version) listing += VersionText(kTool);
   if (values.list_passes) listing += ListPasses(registry);
   if (values.list_targets) listing += ListTargets();
   if (!listing.empty()) {
-    const absl::Status status = WriteStdout(listing);
+    const absl::Status status = instrument::WriteStdout(listing);
     return status.ok() ? kExitOk : Fail(kExitBadInput, status);
   }
 
   if (const absl::Status status = values.passes.Check(registry); !status.ok()) {
     return Fail(kExitUsage, status);
   }
-  absl::StatusOr<Pipeline> pipeline = ParsePipeline(values.pass, registry, kPipeline);
+  absl::StatusOr<passes::Pipeline> pipeline =
+      passes::ParsePipeline(values.pass, registry, passes::kPipeline);
   if (!pipeline.ok()) {
     return Fail(kExitUsage,
                 absl::InvalidArgumentError("--pass: " + std::string(pipeline.status().message())));
   }
   // OpenCL C is rendered from linear kernels.
   if (values.emit == "opencl") {
-    const Pipeline rest = MakePipeline(RemainingPasses(*pipeline));
+    const passes::Pipeline rest = passes::MakePipeline(passes::RemainingPasses(*pipeline));
     pipeline->insert(pipeline->end(), rest.begin(), rest.end());
   }
   if (inputs->size() > 1) {
@@ -184,4 +188,4 @@ int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embe
   return OptRun(values, *std::move(pipeline), program).Run(inputs->empty() ? "-" : (*inputs)[0]);
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -6,7 +6,7 @@
 
 #include "passes/pass.h"
 
-namespace tg {
+namespace tg::driver {
 
 // Exit codes of tg-opt.
 enum ExitCode : int {
@@ -16,8 +16,8 @@ enum ExitCode : int {
 };
 
 // Reads a module, runs a pipeline on it, and writes it. `embedder`: additional passes.
-int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embedder = {});
+int OptMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder = {});
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_OPT_MAIN_H_

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <new>
 
-namespace tg {
+namespace tg::driver {
 namespace {
 
 const char* tool_name = "";
@@ -27,4 +27,4 @@ void ExitWhenOutOfMemory(const char* tool) {
   std::set_new_handler(&Exit);
 }
 
-}  // namespace tg
+}  // namespace tg::driver

@@ -11,7 +11,7 @@
 #include "passes/target_fields.h"
 #include "tools/driver/check_passes.h"
 
-namespace tg {
+namespace tg::driver {
 namespace {
 constexpr int64_t kMaxJobs = 1024;
 }  // namespace
@@ -48,11 +48,11 @@ void PassFlags::AddTo(Flags& flags) {
                "default a new file in the folder for temporary files; 'none': do not");
 }
 
-absl::Status PassFlags::Check(const PassRegistry& registry) {
+absl::Status PassFlags::Check(const passes::PassRegistry& registry) {
   for (auto* names : {&print_before, &print_after}) {
     const char* flag = names == &print_before ? "--print-before: " : "--print-after: ";
     for (std::string& name : *names) {
-      const absl::StatusOr<const Pass*> pass = registry.Get(name);
+      const absl::StatusOr<const passes::Pass*> pass = registry.Get(name);
       if (!pass.ok()) {
         return absl::InvalidArgumentError(flag + std::string(pass.status().message()));
       }
@@ -65,10 +65,10 @@ absl::Status PassFlags::Check(const PassRegistry& registry) {
   }
   if (!target.empty()) {
     std::vector<std::string_view> names;
-    for (const Target& preset : TargetPresets()) names.push_back(preset.name);
-    const bool is_file = target.ends_with(kTargetFileEnding);
+    for (const passes::Target& preset : passes::TargetPresets()) names.push_back(preset.name);
+    const bool is_file = target.ends_with(passes::kTargetFileEnding);
     const std::string suggestion = is_file ? "" : DidYouMean(target, names);
-    const absl::StatusOr<Target> found = FindTarget(target);
+    const absl::StatusOr<passes::Target> found = passes::FindTarget(target);
     if (!found.ok()) {
       return absl::InvalidArgumentError(
           "--target: " + (suggestion.empty() ? std::string(found.status().message())
@@ -78,45 +78,46 @@ absl::Status PassFlags::Check(const PassRegistry& registry) {
   return absl::OkStatus();
 }
 
-absl::Status PassFlags::Run(Pipeline pipeline, const std::string& tool, std::string_view input,
-                            Module& module, std::vector<TimeRow>& times) const {
+absl::Status PassFlags::Run(passes::Pipeline pipeline, const std::string& tool,
+                            std::string_view input, Module& module,
+                            std::vector<instrument::TimeRow>& times) const {
   if (!target.empty()) module.target = target;
 
-  PassManagerOptions options;
+  passes::PassManagerOptions options;
   options.verify_each = verify_each;
   options.jobs = static_cast<int>(jobs.value_or(0));
   if (bisect_limit && *bisect_limit >= 0) options.bisect_limit = bisect_limit;
   options.log = &llvm::errs();
-  PassManager manager(std::move(pipeline), options);
+  passes::PassManager manager(std::move(pipeline), options);
 
-  PrintPassesOptions print;
+  instrument::PrintPassesOptions print;
   print.before = {print_before_all, {print_before.begin(), print_before.end()}};
   print.after = {print_after_all, {print_after.begin(), print_after.end()}};
   print.changed = print_changed;
   print.color =
       color == "always" || (color == "auto" && llvm::sys::Process::StandardErrHasColors());
   if (!print.before.empty() || !print.after.empty() || print.changed) {
-    manager.AddObserver(PrintPasses(std::move(print), llvm::errs()));
+    manager.AddObserver(instrument::PrintPasses(std::move(print), llvm::errs()));
   }
-  if (!dump_dir.empty()) manager.AddObserver(DumpPasses(dump_dir));
+  if (!dump_dir.empty()) manager.AddObserver(instrument::DumpPasses(dump_dir));
   if (crash_reproducer != "none") {
-    ReproducerOptions reproducer;
+    instrument::ReproducerOptions reproducer;
     reproducer.path = crash_reproducer;
     reproducer.command = tool + (target.empty() ? "" : " --target=" + target);
     if (check) reproducer.command += " --check";
     if (check_seed) reproducer.command += " --check-seed=" + std::to_string(*check_seed);
     reproducer.input = input;
     reproducer.on_signal = true;
-    manager.AddObserver(WriteReproducer(std::move(reproducer)));
+    manager.AddObserver(instrument::WriteReproducer(std::move(reproducer)));
   }
 
   if (check) manager.AddObserver(CheckPasses(static_cast<uint64_t>(check_seed.value_or(0))));
 
   const absl::Status status = manager.Run(module);
-  const std::vector<TimeRow> rows = TimeRows(manager.report());
+  const std::vector<instrument::TimeRow> rows = instrument::TimeRows(manager.report());
   times.insert(times.end(), rows.begin(), rows.end());
-  if (stats) llvm::errs() << StatisticsTable(manager.report());
+  if (stats) llvm::errs() << instrument::StatisticsTable(manager.report());
   return status;
 }
 
-}  // namespace tg
+}  // namespace tg::driver

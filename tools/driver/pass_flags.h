@@ -15,7 +15,7 @@
 #include "passes/pipeline_text.h"
 #include "tools/driver/flags.h"
 
-namespace tg {
+namespace tg::driver {
 
 struct PassFlags {
   std::string target;  // empty: the module's target
@@ -29,14 +29,14 @@ struct PassFlags {
 
   void AddTo(Flags& flags);
   // Validates the values, and replaces former names of passes; an error is a usage error.
-  absl::Status Check(const PassRegistry& registry);
+  absl::Status Check(const passes::PassRegistry& registry);
 
   // Runs the pipeline on the module, which was read from `input`, according to the options. Prints
   // to standard error. `tool` is the tool's name, for reproducers. Appends the times of the parts.
-  absl::Status Run(Pipeline pipeline, const std::string& tool, std::string_view input,
-                   Module& module, std::vector<TimeRow>& times) const;
+  absl::Status Run(passes::Pipeline pipeline, const std::string& tool, std::string_view input,
+                   Module& module, std::vector<instrument::TimeRow>& times) const;
 };
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_PASS_FLAGS_H_

@@ -4,21 +4,21 @@
 #include "passes/schedule/kernel_cost.h"
 #include "passes/schedule/schedule.h"
 
-namespace tg {
+namespace tg::driver {
 
-absl::Status PredictedCosts::AfterPass(const PassRun& run, const Module& module) {
-  if (run.step().pass != &kSchedulePass) return absl::OkStatus();
+absl::Status PredictedCosts::AfterPass(const passes::PassRun& run, const Module& module) {
+  if (run.step().pass != &schedule::kSchedulePass) return absl::OkStatus();
   const KernelCalls calls(module);
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) continue;
-    absl::StatusOr<Cost> cost = KernelCost(module, calls, *kernel, run.target);
+    absl::StatusOr<cost::Cost> cost = schedule::KernelCost(module, calls, *kernel, run.target);
     if (!cost.ok()) return cost.status();
     costs_.insert_or_assign({run.target.name, kernel->name}, *std::move(cost));
   }
   return absl::OkStatus();
 }
 
-const Cost* PredictedCosts::Find(std::string_view target, std::string_view kernel) const {
+const cost::Cost* PredictedCosts::Find(std::string_view target, std::string_view kernel) const {
   const auto found = costs_.find(std::pair(std::string(target), std::string(kernel)));
   return found == costs_.end() ? nullptr : &found->second;
 }
@@ -29,7 +29,7 @@ std::optional<PredictedCosts::GraphCost> PredictedCosts::Of(const Graph& graph,
   double longest = -1;
   for (const UOp* u : graph.body.Order()) {
     if (u->op != Op::kKernel) continue;
-    const Cost* cost =
+    const cost::Cost* cost =
         Find(target, graph.body.context->String(static_cast<StringId>(u->attr.bits)));
     if (!cost) return std::nullopt;
     all.seconds += cost->Total();
@@ -41,4 +41,4 @@ std::optional<PredictedCosts::GraphCost> PredictedCosts::Of(const Graph& graph,
   return all;
 }
 
-}  // namespace tg
+}  // namespace tg::driver

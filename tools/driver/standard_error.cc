@@ -7,10 +7,10 @@
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
 
-namespace tg {
+namespace tg::driver {
 
 void PrintError(const char* tool, const absl::Status& status) {
-  FlushStdout().IgnoreError();  // only the first error is reported
+  instrument::FlushStdout().IgnoreError();  // only the first error is reported
   if (status.message().empty()) return;
   const std::string message(status.message());
   llvm::errs() << tool << ": " << Printable(message) << "\n";
@@ -28,4 +28,4 @@ void TolerateFullStandardError() {
   std::atexit([] { llvm::errs().clear_error(); });
 }
 
-}  // namespace tg
+}  // namespace tg::driver

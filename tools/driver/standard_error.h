@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 
-namespace tg {
+namespace tg::driver {
 
 // Flushes standard output, then prints "tool: message" to standard error; prints nothing if the
 // message is empty. Escapes bytes of the message that a terminal would interpret as control
@@ -21,6 +21,6 @@ int Fail(const char* tool, int code, const absl::Status& status);
 // abort the process at its end. Call it once, at the start of a tool.
 void TolerateFullStandardError();
 
-}  // namespace tg
+}  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_STANDARD_ERROR_H_

@@ -44,12 +44,12 @@ class Checker {
 
  private:
   void ChooseTarget() {
-    const auto presets = TargetPresets();
+    const auto presets = passes::TargetPresets();
     const int64_t other = rng_.Below(static_cast<int64_t>(presets.size()));
     const std::string name = !options_.target.empty() ? options_.target
                              : rng_.Percent(45)       ? "cl-cpu"
                                                       : presets[static_cast<size_t>(other)].name;
-    outcome_.target = *FindTarget(name);
+    outcome_.target = *passes::FindTarget(name);
     // Graphs are small: vectors of two lanes, one core and small caches let rules about large sizes
     // apply to them.
     testing::Rng small(options_.seed ^ 0x736d616c6c);
@@ -87,12 +87,12 @@ class Checker {
 
   bool Same(const std::string& pass) {
     Begin("interpret after " + pass);
-    auto actual =
-        InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, OptionsFor(*module_));
+    auto actual = interpret::InterpretFirstRun(*module_, "main", program_.inputs, program_.vars,
+                                               interpret::OptionsFor(*module_));
     if (!actual.ok()) return Fail(pass, "interpreter: " + Text(actual.status().message()));
     // The results may omit a state without written elements.
     actual->insert(program_.inputs.begin(), program_.inputs.end());
-    const auto difference = Difference(outcome_.expected, *actual);
+    const auto difference = interpret::Difference(outcome_.expected, *actual);
     return !difference || Fail(pass, *difference);
   }
 
@@ -104,9 +104,10 @@ class Checker {
     Begin("text");
     if (options_.text && !PrintsBack("text")) return false;
     Begin("interpret");
-    InterpretOptions interpret = OptionsFor(*module_);
+    interpret::InterpretOptions interpret = interpret::OptionsFor(*module_);
     interpret.track_error = true;
-    auto expected = InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, interpret);
+    auto expected =
+        interpret::InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, interpret);
     if (!expected.ok()) return Fail("interpret", Text(expected.status().message()));
     outcome_.expected = *std::move(expected);
     // A buffer without elements may stay unwritten.
@@ -116,10 +117,10 @@ class Checker {
   }
 
   // Runs a pass and checks its result. Returns false if no step may follow.
-  bool RunPass(const Pass& pass, PassOptions set = {}) {
+  bool RunPass(const passes::Pass& pass, passes::PassOptions set = {}) {
     const std::string name(pass.name);
     Begin(name);
-    PassContext context{outcome_.target, DefaultStep(pass).options, {}, {}};
+    passes::PassContext context{outcome_.target, passes::DefaultStep(pass).options, {}, {}};
     for (auto& [option, value] : set) context.options[option] = value;
     const absl::Status status = pass.run(*module_, context);
     if (status.code() == absl::StatusCode::kUnimplemented) {
@@ -151,7 +152,7 @@ class Checker {
     if (ran) *ran = true;
     const std::string name = std::string("simplify after ") + where;
     Begin(name);
-    const absl::Status status = Simplify(*module_);
+    const absl::Status status = simplify::Simplify(*module_);
     if (!status.ok()) return Fail(name, Text(status.message()));
     return AfterStep(name);
   }
@@ -166,37 +167,38 @@ class Checker {
   }
 
   bool Passes() {
-    if (!SimplifyNow("nothing") || !RunPass(kKernelizePass) || !SimplifyNow("kernelize")) {
+    if (!SimplifyNow("nothing") || !RunPass(kernelize::kKernelizePass) ||
+        !SimplifyNow("kernelize")) {
       return false;
     }
     ChooseOpts();
-    if (!RunPass(kSchedulePass)) return false;
+    if (!RunPass(schedule::kSchedulePass)) return false;
     if (coverage_) coverage_->AddKernels(*module_);
     // In some cases the kernel is looked at between lower's rewrites too, which go on from there.
     if (testing::Rng(options_.seed ^ 0x756e74696c).Percent(20)) {
       for (const char* until : {"indices", "reduces"}) {
-        if (!RunPass(kLowerPass, {{"until", until}})) return false;
+        if (!RunPass(lower::kLowerPass, {{"until", until}})) return false;
       }
     }
-    if (!RunPass(kLowerPass) || !SimplifyNow("lower")) return false;
-    if (!RunPass(kExpandPass) || !SimplifyNow("expand")) return false;
-    PassOptions widths;
+    if (!RunPass(lower::kLowerPass) || !SimplifyNow("lower")) return false;
+    if (!RunPass(expand::kExpandPass) || !SimplifyNow("expand")) return false;
+    passes::PassOptions widths;
     if (rng_.Percent(25)) {
       widths["alu-width"] = std::to_string(rng_.Pick({0, 8, 16, 32, 64}));
       widths["mem-width"] = std::to_string(rng_.Pick({4, 8, 16, 32, 64}));
     }
     bool simplified = false;
-    if (!RunPass(kDevectorizePass, widths) || !SimplifyNow("devectorize", &simplified))
+    if (!RunPass(devectorize::kDevectorizePass, widths) || !SimplifyNow("devectorize", &simplified))
       return false;
     // Simplify undoes legalizations of devectorize, such as divisors that are not 0, so it must run
     // again.
-    if (simplified && !RunPass(kDevectorizePass, widths)) return false;
-    PassOptions order;
+    if (simplified && !RunPass(devectorize::kDevectorizePass, widths)) return false;
+    passes::PassOptions order;
     if (options_.shuffle && rng_.Percent(50))
       order["shuffle"] = std::to_string(rng_.Below(1 << 30));
-    if (!RunPass(kLinearizePass, order)) return false;
+    if (!RunPass(linearize::kLinearizePass, order)) return false;
     Begin("render");
-    const auto rendered = RenderModule(*module_, outcome_.target);
+    const auto rendered = opencl::RenderModule(*module_, outcome_.target);
     if (!rendered.ok()) return Fail("render", Text(rendered.status().message()));
     outcome_.source = rendered->source;
     return true;

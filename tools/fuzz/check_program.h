@@ -39,8 +39,8 @@ struct Failure {
 struct Outcome {
   std::optional<Failure> failure;
   std::string skipped;  // why a target cannot run this program; empty if it was checked to the end
-  Target target;
-  HostBuffers expected;              // with error bounds
+  passes::Target target;
+  interpret::HostBuffers expected;   // with error bounds
   std::unique_ptr<Module> compiled;  // linear kernels; null after a failure or if skipped
   std::string source;                // of its kernels, as OpenCL C
 };

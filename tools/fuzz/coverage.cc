@@ -46,7 +46,7 @@ std::string PairKey(Op below, Op above) {
 }
 
 std::string RuleKey(uint32_t rule) {
-  const RuleInfo info = SimplifyRules().Describe(rule);
+  const rewrite::RuleInfo info = simplify::SimplifyRules().Describe(rule);
   return absl::StrCat("rule ", info.Location(), " ", info.name);
 }
 
@@ -80,7 +80,7 @@ void Coverage::AddKernels(const Module& module) {
   }
 }
 
-void Coverage::AddExpected(const HostBuffers& results) {
+void Coverage::AddExpected(const interpret::HostBuffers& results) {
   for (const auto& [name, b] : results) {
     for (size_t i = 0; i < b.data.size(); ++i) {
       const double error = b.error.empty() ? 0 : b.error[i];
@@ -92,10 +92,10 @@ void Coverage::AddExpected(const HostBuffers& results) {
 }
 
 void Coverage::WatchRules() {
-  rule_hits.assign(SimplifyRules().num_rules(), 0);
-  SetHitSink([](const RuleSet& rules, const std::vector<uint64_t>& hits) {
+  rule_hits.assign(simplify::SimplifyRules().num_rules(), 0);
+  rewrite::SetHitSink([](const rewrite::RuleSet& rules, const std::vector<uint64_t>& hits) {
     // The algebra's rules are a prefix of the simplification rules.
-    if (&rules != &SimplifyRules() && &rules != &AlgebraRules()) return;
+    if (&rules != &simplify::SimplifyRules() && &rules != &simplify::AlgebraRules()) return;
     for (size_t i = 0; i < hits.size(); ++i) rule_hits[i] += hits[i];
   });
 }
@@ -116,7 +116,7 @@ std::vector<std::string> Coverage::Missing() const {
     if (!IsCounted(op)) continue;
     for (Scalar s : ScalarsFor(op)) want(Key(op, s));
   }
-  for (uint32_t i = 0; i < SimplifyRules().num_rules(); ++i) want(RuleKey(i));
+  for (uint32_t i = 0; i < simplify::SimplifyRules().num_rules(); ++i) want(RuleKey(i));
   return missing;
 }
 
@@ -176,7 +176,7 @@ std::string Coverage::Table() const {
     for (Op above : kMovements) absl::StrAppendFormat(&out, "%8d", count(PairKey(below, above)));
   }
   out += "\n\nrules of simplify by hits\n";
-  for (uint32_t i = 0; i < SimplifyRules().num_rules(); ++i) {
+  for (uint32_t i = 0; i < simplify::SimplifyRules().num_rules(); ++i) {
     const std::string key = RuleKey(i);
     absl::StrAppendFormat(&out, "%10d  %s\n", count(key), key.substr(5));
   }
@@ -189,7 +189,7 @@ std::string Coverage::Table() const {
     }
     absl::StrAppendFormat(&out, "%10d  %s\n", n, key);
   }
-  size_t pairs = 0, rules = SimplifyRules().num_rules();
+  size_t pairs = 0, rules = simplify::SimplifyRules().num_rules();
   for (int i = 0; i < kNumOps; ++i) {
     if (IsCounted(static_cast<Op>(i))) pairs += ScalarsFor(static_cast<Op>(i)).size();
   }

@@ -15,8 +15,8 @@ namespace tg::fuzz {
 class Coverage {
  public:
   void AddGraph(const Module& module);
-  void AddKernels(const Module& module);         // counts directives and kinds of axes
-  void AddExpected(const HostBuffers& results);  // counts how strict the comparison is
+  void AddKernels(const Module& module);                    // counts directives and kinds of axes
+  void AddExpected(const interpret::HostBuffers& results);  // counts how strict the comparison is
   // Starts counting the hits of simplification rules in all rewriters of the process. A rewriter
   // reports its hits when it is destroyed.
   static void WatchRules();

@@ -15,10 +15,9 @@ absl::StatusOr<DeviceRunner> DeviceRunner::Open(std::string_view device) {
   return DeviceRunner(std::move(context));
 }
 
-absl::StatusOr<HostBuffers> DeviceRunner::Run(std::unique_ptr<Module> compiled,
-                                              const Target& target,
-                                              const testing::RandomProgram& program,
-                                              const HostBuffers& expected) const {
+absl::StatusOr<interpret::HostBuffers> DeviceRunner::Run(
+    std::unique_ptr<Module> compiled, const passes::Target& target,
+    const testing::RandomProgram& program, const interpret::HostBuffers& expected) const {
   runtime::DeviceSessionOptions options;
   options.context = context_;
   options.target = target;
@@ -34,10 +33,10 @@ absl::StatusOr<HostBuffers> DeviceRunner::Run(std::unique_ptr<Module> compiled,
     if (absl::Status s = session->Set(name, tensor); !s.ok()) return s;
   }
   if (absl::Status s = session->Run("main"); !s.ok()) return s;
-  HostBuffers results;
+  interpret::HostBuffers results;
   for (const auto& [name, buffer] : expected) {
     TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, session->Get(name));
-    results[name] = BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
+    results[name] = interpret::BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
   }
   return results;
 }

@@ -19,9 +19,10 @@ class DeviceRunner {
 
   // `compiled`: the program's module with linear kernels. Returns the final contents of the buffers
   // of `expected`.
-  absl::StatusOr<HostBuffers> Run(std::unique_ptr<Module> compiled, const Target& target,
-                                  const testing::RandomProgram& program,
-                                  const HostBuffers& expected) const;
+  absl::StatusOr<interpret::HostBuffers> Run(std::unique_ptr<Module> compiled,
+                                             const passes::Target& target,
+                                             const testing::RandomProgram& program,
+                                             const interpret::HostBuffers& expected) const;
 
  private:
   explicit DeviceRunner(std::shared_ptr<runtime::Context> context) : context_(std::move(context)) {}

@@ -72,7 +72,7 @@ class Fuzz : public ::testing::TestWithParam<Block> {
   }
 
  private:
-  const std::vector<testing::RootTemplate> rules_ = RuleTemplates(SimplifyRules());
+  const std::vector<testing::RootTemplate> rules_ = RuleTemplates(simplify::SimplifyRules());
 };
 
 TEST_P(Fuzz, EveryPassKeepsWhatTheGraphComputes) {
@@ -156,7 +156,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
     const auto actual =
         (*runner)->Run(std::move(outcome.compiled), outcome.target, program, outcome.expected);
     if (!actual.ok()) return worker.Fail("device", std::string(actual.status().message()));
-    if (const auto difference = Difference(outcome.expected, *actual)) {
+    if (const auto difference = interpret::Difference(outcome.expected, *actual)) {
       worker.Fail("device", *difference);
     }
   });

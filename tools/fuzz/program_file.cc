@@ -26,9 +26,9 @@ absl::StatusOr<testing::RandomProgram> ReadProgram(const std::string& path,
     }
     program.vars[v.substr(0, equal)] = std::atoll(v.c_str() + equal + 1);
   }
-  RandomDataOptions data;
+  interpret::RandomDataOptions data;
   data.seed = seed;
-  program.inputs = RandomInputs(*program.module, program.vars, data);
+  program.inputs = interpret::RandomInputs(*program.module, program.vars, data);
   return program;
 }
 

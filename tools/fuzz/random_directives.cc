@@ -10,25 +10,27 @@
 
 namespace tg::fuzz {
 
-void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& target,
+void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::Target& target,
                             testing::Rng& rng) {
   kernel.directives.clear();
   ShapeMap shapes(module, *kernel.body.context);
   const KernelCalls calls(module);
-  absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
+  absl::StatusOr<loop_nest::LoopNest> schedule =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->axes.empty()) return;
   const int64_t wanted = rng.Below(7);
   for (int64_t i = 0; i < 4 * wanted && static_cast<int64_t>(kernel.directives.size()) < wanted;
        ++i) {
-    const auto pack = std::find_if(DirectiveDocs().begin(), DirectiveDocs().end(),
-                                   [](const directive::Doc& d) { return d.name == "pack"; });
+    const auto pack =
+        std::find_if(directive::DirectiveDocs().begin(), directive::DirectiveDocs().end(),
+                     [](const directive::Doc& d) { return d.name == "pack"; });
     const directive::Doc& kind =
-        !schedule->packed.empty() && rng.Percent(20) ? *pack : rng.Pick(DirectiveDocs());
-    const auto axis = [&]() -> const LoopAxis& { return rng.Pick(schedule->axes); };
+        !schedule->packed.empty() && rng.Percent(20) ? *pack : rng.Pick(directive::DirectiveDocs());
+    const auto axis = [&]() -> const loop_nest::LoopAxis& { return rng.Pick(schedule->axes); };
     // Few axes are loops.
     const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                    [](const auto& a) { return a.kind == AxisKind::kLoop; });
-    const LoopAxis& first = axis();
+    const loop_nest::LoopAxis& first = axis();
     Directive directive{std::string(kind.name), {}};
     if (kind.name == "pack") {
       if (schedule->packed.empty()) continue;
@@ -37,7 +39,7 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
       const auto inner = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                       [](const auto& a) { return a.kind == AxisKind::kReduce; });
       const auto wanted_at = is_local && rng.Percent(70) ? inner : loop;
-      const LoopAxis& at =
+      const loop_nest::LoopAxis& at =
           wanted_at != schedule->axes.end() && rng.Percent(70) ? *wanted_at : axis();
       directive.args = {{"p" + std::to_string(number), 0}, {at.name, 0}};
       if (is_local) directive.args.push_back({"local", 0});
@@ -47,22 +49,24 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
     } else if (kind.name == "matrix") {
       // Rows, columns and terms, each rounded up to what one instruction computes.
       std::vector<std::string> globals, reduces;
-      for (const LoopAxis& a : schedule->axes) {
+      for (const loop_nest::LoopAxis& a : schedule->axes) {
         if (a.kind == AxisKind::kGlobal) globals.push_back(a.name);
         if (a.kind == AxisKind::kReduce) reduces.push_back(a.name);
       }
       if (globals.size() < 2 || reduces.empty() || schedule->packed.size() < 2) continue;
-      for (const int64_t n : {MatrixAxes::kRows, MatrixAxes::kColumns, MatrixAxes::kTerms}) {
-        const std::string name = rng.Pick(n == MatrixAxes::kTerms ? reduces : globals);
+      for (const int64_t n : {loop_nest::MatrixAxes::kRows, loop_nest::MatrixAxes::kColumns,
+                              loop_nest::MatrixAxes::kTerms}) {
+        const std::string name = rng.Pick(n == loop_nest::MatrixAxes::kTerms ? reduces : globals);
         const Directive pad{"padto", {{name, 0}, {"", n}}};
-        if (ApplyDirective(*schedule, pad, target).ok()) kernel.directives.push_back(pad);
+        if (directive::ApplyDirective(*schedule, pad, target).ok())
+          kernel.directives.push_back(pad);
         directive.args.push_back({name, 0});
       }
     } else {
       directive.args.push_back({first.name, 0});
       if (kind.name == "order") {
         // Axes of one kind, in a random order: most lists of random axes are illegal.
-        for (const LoopAxis& other : schedule->axes) {
+        for (const loop_nest::LoopAxis& other : schedule->axes) {
           if (other.kind != first.kind || other.name == first.name || rng.Percent(20)) continue;
           const int64_t place = rng.Below(static_cast<int64_t>(directive.args.size()) + 1);
           directive.args.insert(directive.args.begin() + place, {other.name, 0});
@@ -84,7 +88,8 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
         directive.args.push_back({"", n});
       }
     }
-    if (ApplyDirective(*schedule, directive, target).ok()) kernel.directives.push_back(directive);
+    if (directive::ApplyDirective(*schedule, directive, target).ok())
+      kernel.directives.push_back(directive);
   }
 }
 
@@ -96,14 +101,16 @@ bool HasElements(const Shape& shape) {
 }
 }  // namespace
 
-void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng) {
+void StageAtRandom(const Module& module, Kernel& kernel, const passes::Target& target,
+                   testing::Rng& rng) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
   ShapeMap shapes(module, ctx);
   // In a kernel that reads what it writes, a staged value could read elements that other work-items
   // write.
   const KernelCalls calls(module);
-  const absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
+  const absl::StatusOr<loop_nest::LoopNest> schedule =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->IsInPlace()) return;
   const UOp* const plain = body.root;
   const auto axes = kernel.axes;
@@ -123,8 +130,9 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   }
   body.root = map.Get(body.root);
   ShapeMap fresh(module, ctx);
-  kernel.axes = ToAxes(BaseAxes(module, kernel, fresh, kernel.body.Order()));
-  const absl::StatusOr<LoopNest> staged = MakeLoopNest(module, calls, kernel, target, fresh);
+  kernel.axes = analysis::ToAxes(analysis::BaseAxes(module, kernel, fresh, kernel.body.Order()));
+  const absl::StatusOr<loop_nest::LoopNest> staged =
+      directive::MakeLoopNest(module, calls, kernel, target, fresh);
   if (staged.ok() && staged->StagedBytes() > target.private_memory) {
     body.root = plain;
     kernel.axes = axes;

@@ -10,12 +10,13 @@ namespace tg::fuzz {
 
 // Gives `kernel` (at stage kernel) up to six directives, each legal after the previous ones
 // according to ApplyDirective.
-void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& target,
+void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::Target& target,
                             testing::Rng& rng);
 
 // Stages random values of `kernel` (at stage kernel, without directives) in kernel memory, unless
 // it reads a buffer that it writes.
-void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng);
+void StageAtRandom(const Module& module, Kernel& kernel, const passes::Target& target,
+                   testing::Rng& rng);
 
 }  // namespace tg::fuzz
 

@@ -248,8 +248,9 @@ class Reducer {
     const auto at = std::find(order.begin(), order.end(), u) - order.begin();
     const UOp* node = PostOrder(probe_body.root)[static_cast<size_t>(at)];
     probe_body.root = Builder(*probe_body.context).Sink(UOpSpan(&node, 1));
-    const auto result = InterpretGraph(*probe.module, *probe.module->graphs[0], probe.inputs,
-                                       probe.vars, OptionsFor(*probe.module));
+    const auto result =
+        interpret::InterpretGraph(*probe.module, *probe.module->graphs[0], probe.inputs, probe.vars,
+                                  interpret::OptionsFor(*probe.module));
     if (!result.ok() || result->values.size() != 1) return nullptr;
     BufferDecl decl;
     decl.name = NewName(p, "p");

@@ -82,7 +82,7 @@ RandomProgram Start() {
   p.module = ParseModule(kProgram, "reduced", diags);
   EXPECT_TRUE(p.module) << diags.ToString();
   p.vars["n"] = 3;
-  p.inputs = RandomInputs(*p.module, p.vars, {});
+  p.inputs = interpret::RandomInputs(*p.module, p.vars, {});
   return p;
 }
 
@@ -97,8 +97,8 @@ void ExpectSmall(const Interesting& interesting, size_t most) {
   EXPECT_LE(Nodes(result.program).size(), most) << PrintModule(*result.program.module);
   EXPECT_GT(result.kept, 0);
   EXPECT_TRUE(VerifyModule(*result.program.module).ok());
-  const auto run =
-      Interpret(*result.program.module, "main", result.program.inputs, result.program.vars);
+  const auto run = interpret::Interpret(*result.program.module, "main", result.program.inputs,
+                                        result.program.vars);
   EXPECT_TRUE(run.ok()) << PrintModule(*result.program.module);
 }
 
@@ -129,10 +129,10 @@ TEST(Reduce, WhatTheValueDependsOnStays) {
     const auto input = p.inputs.find("a");
     if (input == p.inputs.end() || !p.module->FindBuffer("y")) return false;
     RandomProgram q = CopyProgram(p);
-    HostBuffer& a = q.inputs.find("a")->second;
+    interpret::HostBuffer& a = q.inputs.find("a")->second;
     for (size_t i = 5; i < a.data.size(); i += 6) a.data[i] = 0x42f60000;  // 123.0f
-    const auto one = Interpret(*p.module, "main", p.inputs, p.vars);
-    const auto two = Interpret(*q.module, "main", q.inputs, q.vars);
+    const auto one = interpret::Interpret(*p.module, "main", p.inputs, p.vars);
+    const auto two = interpret::Interpret(*q.module, "main", q.inputs, q.vars);
     if (!one.ok() || !two.ok() || !one->count("y")) return false;
     return one->find("y")->second.data != two->find("y")->second.data;
   };
@@ -153,8 +153,8 @@ TEST(Reduce, InlinedInputsAreTheSameInputs) {
     const RandomProgram p = MakeRandomProgram(seed);
     RandomProgram q = CopyProgram(p);
     InlineInputs(q);
-    const auto a = Interpret(*p.module, "main", p.inputs, p.vars);
-    const auto b = Interpret(*q.module, "main", q.inputs, q.vars);
+    const auto a = interpret::Interpret(*p.module, "main", p.inputs, p.vars);
+    const auto b = interpret::Interpret(*q.module, "main", q.inputs, q.vars);
     ASSERT_TRUE(a.ok() && b.ok()) << PrintModule(*q.module);
     for (const auto& [name, buffer] : *a) EXPECT_EQ(buffer.data, b->find(name)->second.data);
   }

@@ -11,7 +11,7 @@
 namespace tg::fuzz {
 
 // Returns a template for each rule that is a pattern.
-std::vector<testing::RootTemplate> RuleTemplates(const RuleSet& rules);
+std::vector<testing::RootTemplate> RuleTemplates(const rewrite::RuleSet& rules);
 
 }  // namespace tg::fuzz
 

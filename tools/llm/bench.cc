@@ -10,7 +10,7 @@
 
 #include "runtime/base/status.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 constexpr int64_t kPromptTokens = 512, kReplyTokens = 128;
@@ -55,4 +55,4 @@ absl::Status RunBench(TextModel& model) {
   return Measure(model, "tg", kReplyTokens, true);
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -11,12 +11,12 @@
 #include "frontend/tokenizer/chat_template.h"
 #include "frontend/tokenizer/tokenizer.h"
 
-namespace tg {
+namespace tg::llm {
 
 class Conversation {
  public:
   // Without a template a prompt is the texts of all turns, one after the other.
-  Conversation(const Tokenizer& tokenizer, std::optional<ChatTemplate> chat)
+  Conversation(const tokenizer::Tokenizer& tokenizer, std::optional<tokenizer::ChatTemplate> chat)
       : tokenizer_(tokenizer), chat_(std::move(chat)) {}
 
   // `role`: "system", "user" or "assistant".
@@ -25,14 +25,14 @@ class Conversation {
   }
   void RemoveLast() { messages_.pop_back(); }
   // The tokens of all turns, up to the beginning of the assistant's next. An error of the template.
-  absl::StatusOr<std::vector<TokenId>> Prompt() const;
+  absl::StatusOr<std::vector<tokenizer::TokenId>> Prompt() const;
 
  private:
-  const Tokenizer& tokenizer_;
-  const std::optional<ChatTemplate> chat_;
-  std::vector<ChatMessage> messages_;
+  const tokenizer::Tokenizer& tokenizer_;
+  const std::optional<tokenizer::ChatTemplate> chat_;
+  std::vector<tokenizer::ChatMessage> messages_;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_CONVERSATION_H_

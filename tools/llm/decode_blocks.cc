@@ -14,7 +14,7 @@
 #include "runtime/io/file.h"
 #include "runtime/session/open.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 constexpr std::string_view kExpected = ".expected";
@@ -80,14 +80,14 @@ absl::Status Run(const std::string& path, const std::string& device) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::llm
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3) {
     std::fprintf(stderr, "usage: decode_blocks FILE.gguf [DEVICE]\n");
     return 2;
   }
-  const absl::Status status = tg::Run(argv[1], argc > 2 ? argv[2] : "");
+  const absl::Status status = tg::llm::Run(argv[1], argc > 2 ? argv[2] : "");
   if (status.ok()) return 0;
   std::fprintf(stderr, "decode_blocks: %s\n", std::string(status.message()).c_str());
   return 1;

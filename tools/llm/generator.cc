@@ -6,7 +6,7 @@
 #include "runtime/base/status.h"
 #include "tools/llm/text_stream.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 class Stopwatch {
@@ -21,7 +21,7 @@ class Stopwatch {
 
 }  // namespace
 
-absl::StatusOr<Reply> Generator::Run(std::span<const TokenId> prompt,
+absl::StatusOr<Reply> Generator::Run(std::span<const tokenizer::TokenId> prompt,
                                      const GenerateOptions& options,
                                      const std::function<void(std::string_view)>& show,
                                      const std::atomic<bool>& interrupt) {
@@ -62,7 +62,7 @@ absl::StatusOr<Reply> Generator::Run(std::span<const TokenId> prompt,
       reply.end = EndOfReply::kInterrupt;
       break;
     }
-    TG_ASSIGN_OR_RETURN(const TokenId token, sampler.Next(logits, text_));
+    TG_ASSIGN_OR_RETURN(const tokenizer::TokenId token, sampler.Next(logits, text_));
     if (tokenizer_.IsEndOfGeneration(token)) break;
     ++reply.tokens;
     emit(stream.Add(tokenizer_.Decode(token)));
@@ -75,7 +75,7 @@ absl::StatusOr<Reply> Generator::Run(std::span<const TokenId> prompt,
       break;
     }
     if (reply.tokens == options.max_tokens) continue;  // nobody reads the next logits
-    const TokenId next[] = {token};
+    const tokenizer::TokenId next[] = {token};
     TG_ASSIGN_OR_RETURN(logits, model_.Append(next));
     text_.push_back(token);
     ++reply.decode_steps;
@@ -85,4 +85,4 @@ absl::StatusOr<Reply> Generator::Run(std::span<const TokenId> prompt,
   return reply;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -15,7 +15,7 @@
 #include "tools/llm/sampler.h"
 #include "tools/llm/text_model.h"
 
-namespace tg {
+namespace tg::llm {
 
 struct GenerateOptions {
   SamplerOptions sampling;
@@ -37,21 +37,23 @@ struct Reply {
 
 class Generator {
  public:
-  Generator(TextModel& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
+  Generator(TextModel& model, const tokenizer::Tokenizer& tokenizer)
+      : model_(model), tokenizer_(tokenizer) {}
 
   // Replies to a prompt. The part that the prompt has in common with the text so far, from the
   // beginning, is not computed again. Calls `show` with pieces of the reply as they are generated.
   // `interrupt` ends the reply. Returns ResourceExhausted if the prompt does not fit the context.
-  absl::StatusOr<Reply> Run(std::span<const TokenId> prompt, const GenerateOptions& options,
+  absl::StatusOr<Reply> Run(std::span<const tokenizer::TokenId> prompt,
+                            const GenerateOptions& options,
                             const std::function<void(std::string_view)>& show,
                             const std::atomic<bool>& interrupt);
 
  private:
   TextModel& model_;
-  const Tokenizer& tokenizer_;
-  std::vector<TokenId> text_;  // tokens whose keys and values are in the cache
+  const tokenizer::Tokenizer& tokenizer_;
+  std::vector<tokenizer::TokenId> text_;  // tokens whose keys and values are in the cache
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_GENERATOR_H_

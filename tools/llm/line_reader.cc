@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-namespace tg {
+namespace tg::llm {
 
 std::optional<std::string> ReadTurn() {
   if (::isatty(STDIN_FILENO) == 0) {
@@ -26,4 +26,4 @@ std::optional<std::string> ReadTurn() {
   return line;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -6,7 +6,7 @@
 
 #include "runtime/base/status.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 using runtime::InvalidArgument;
@@ -29,7 +29,7 @@ absl::Status CheckInt(const char* option, const std::optional<int64_t>& value, i
 
 }  // namespace
 
-void LlmFlags::AddTo(Flags& flags) {
+void LlmFlags::AddTo(driver::Flags& flags) {
   flags.String("p", "TEXT", &prompt, "the prompt: one turn of a chat, in the model's own form");
   flags.String("f", "FILE", &prompt_file, "a file with the prompt");
   flags.Bool("raw", &raw, "the prompt is the beginning of a text, which the model continues");
@@ -106,4 +106,4 @@ absl::StatusOr<GenerateOptions> LlmFlags::Interpret() const {
   return options;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

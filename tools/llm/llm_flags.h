@@ -11,7 +11,7 @@
 #include "tools/driver/flags.h"
 #include "tools/llm/generator.h"
 
-namespace tg {
+namespace tg::llm {
 
 struct LlmFlags {
   std::optional<std::string> prompt, prompt_file, system;
@@ -25,11 +25,11 @@ struct LlmFlags {
   std::string temperature = "0", top_p = "0.95", min_p = "0.05", repeat_penalty = "1";
   std::vector<std::string> stops;
 
-  void AddTo(Flags& flags);
+  void AddTo(driver::Flags& flags);
   // Checks values, and reads --temp and the like. InvalidArgument names the option.
   absl::StatusOr<GenerateOptions> Interpret() const;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_LLM_FLAGS_H_

@@ -16,7 +16,7 @@
 #include "tools/llm/llm_flags.h"
 #include "tools/llm/llm_run.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 constexpr char kTool[] = "tg-llm";
@@ -27,31 +27,32 @@ int LlmMain(int argc, const char* const* argv) {
   if (argc == 2 && std::string_view(argv[1]) == runtime::kCompileWorkerFlag) {
     return runtime::RunCompileWorker();
   }
-  ExitWhenOutOfMemory(kTool);
-  TolerateFullStandardError();
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
   LlmFlags values;
-  Flags flags(kTool, "[options] model.gguf",
-              "Writes text with a language model: answers a prompt (-p, -f), or chats.");
+  driver::Flags flags(kTool, "[options] model.gguf",
+                      "Writes text with a language model: answers a prompt (-p, -f), or chats.");
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> models =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!models.ok()) return Fail(kTool, kUsage, models.status());
+  if (!models.ok()) return driver::Fail(kTool, driver::kUsage, models.status());
   if (values.help || values.version || values.list_devices) {
     const absl::StatusOr<std::string> listing =
-        DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
-    const absl::Status status = listing.ok() ? WriteStdout(*listing) : listing.status();
-    return status.ok() ? kOk : Fail(kTool, kFailed, status);
+        driver::DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
+    const absl::Status status = listing.ok() ? instrument::WriteStdout(*listing) : listing.status();
+    return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
   }
   absl::StatusOr<GenerateOptions> options = values.Interpret();
-  if (!options.ok()) return Fail(kTool, kUsage, options.status());
+  if (!options.ok()) return driver::Fail(kTool, driver::kUsage, options.status());
   if (models->size() != 1) {
-    return Fail(kTool, kUsage,
-                runtime::InvalidArgument(models->empty() ? "no model is given; see tg-llm --help"
-                                                         : "one model, not " + (*models)[0] +
-                                                               " and " + (*models)[1]));
+    return driver::Fail(
+        kTool, driver::kUsage,
+        runtime::InvalidArgument(models->empty()
+                                     ? "no model is given; see tg-llm --help"
+                                     : "one model, not " + (*models)[0] + " and " + (*models)[1]));
   }
   const absl::Status status = LlmRun(values, *std::move(options)).Run((*models)[0]);
-  return status.ok() ? kOk : Fail(kTool, kFailed, status);
+  return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -2,10 +2,10 @@
 #ifndef TG_TOOLS_LLM_LLM_MAIN_H_
 #define TG_TOOLS_LLM_LLM_MAIN_H_
 
-namespace tg {
+namespace tg::llm {
 
 int LlmMain(int argc, const char* const* argv);
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_LLM_MAIN_H_

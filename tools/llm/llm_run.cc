@@ -20,7 +20,7 @@
 #include "tools/llm/tokenizer_data.h"
 #include "tools/run/progress.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 using runtime::Cat;
@@ -59,16 +59,17 @@ std::string Rate(double count, double seconds, const char* unit) {
 }  // namespace
 
 absl::Status LlmRun::LoadTokenizer() {
-  TG_ASSIGN_OR_RETURN(TokenizerData data, TokenizerDataOf(file_->model()));
+  TG_ASSIGN_OR_RETURN(tokenizer::TokenizerData data, TokenizerDataOf(file_->model()));
   const std::string chat = data.chat_template;
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = MakeTokenizer(std::move(data));
+  absl::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> tokenizer =
+      tokenizer::MakeTokenizer(std::move(data));
   if (!tokenizer.ok()) {
     return runtime::InvalidArgument(file_->model().paths[0], ": ",
                                     std::string(tokenizer.status().message()));
   }
   tokenizer_ = *std::move(tokenizer);
   if (chat.empty() || flags_.raw) return absl::OkStatus();
-  absl::StatusOr<ChatTemplate> parsed = ChatTemplate::Parse(chat);
+  absl::StatusOr<tokenizer::ChatTemplate> parsed = tokenizer::ChatTemplate::Parse(chat);
   if (!parsed.ok()) {
     return runtime::InvalidArgument(file_->model().paths[0], ": key 'tokenizer.chat_template': ",
                                     std::string(parsed.status().message()),
@@ -91,8 +92,8 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.device = flags_.device;
   options.time_kernels = flags_.verbose.value_or(0) > 0;
   options.cache_programs = flags_.cache;
-  CompileProgress compiling("compiling", "kernels");
-  CompileProgress loading("loading", "MB");
+  run::CompileProgress compiling("compiling", "kernels");
+  run::CompileProgress loading("loading", "MB");
   options.on_compiled = [&](size_t done, size_t total) { compiling.Show(done, total); };
   options.on_uploaded = [&](size_t done, size_t total) {
     loading.Show(done / 1'000'000, total / 1'000'000);
@@ -145,7 +146,7 @@ void LlmRun::Summarize(const Reply& reply, bool is_first_reply) const {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-absl::StatusOr<Reply> LlmRun::Print(const std::vector<TokenId>& prompt) {
+absl::StatusOr<Reply> LlmRun::Print(const std::vector<tokenizer::TokenId>& prompt) {
   const CatchInterrupts guard;
   bool is_first = true;
   const auto show = [&](std::string_view text) {
@@ -167,7 +168,7 @@ absl::StatusOr<Reply> LlmRun::Print(const std::vector<TokenId>& prompt) {
 }
 
 absl::Status LlmRun::Answer(const std::string& prompt) {
-  std::vector<TokenId> tokens;
+  std::vector<tokenizer::TokenId> tokens;
   if (flags_.raw) {
     tokens = tokenizer_->Encode(prompt, {.parse_special = true, .add_special = true});
   } else {
@@ -188,7 +189,7 @@ absl::Status LlmRun::Chat() {
   while (std::optional<std::string> line = ReadTurn()) {
     if (line->empty()) continue;
     conversation.Add("user", *std::move(line));
-    TG_ASSIGN_OR_RETURN(const std::vector<TokenId> prompt, conversation.Prompt());
+    TG_ASSIGN_OR_RETURN(const std::vector<tokenizer::TokenId> prompt, conversation.Prompt());
     absl::StatusOr<Reply> reply = Print(prompt);
     if (absl::IsResourceExhausted(reply.status())) {
       std::fprintf(stderr, "tg-llm: the conversation ends: %s\n",
@@ -226,4 +227,4 @@ absl::Status LlmRun::Run(const std::string& path) {
   return Answer(prompt);
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -16,7 +16,7 @@
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
 
-namespace tg {
+namespace tg::llm {
 
 class LlmRun {
  public:
@@ -35,7 +35,7 @@ class LlmRun {
   absl::Status ServeModel(const std::string& path);
   // A reply to these tokens, printed as it is generated. A full context is reported, but is not an
   // error.
-  absl::StatusOr<Reply> Print(const std::vector<TokenId>& prompt);
+  absl::StatusOr<Reply> Print(const std::vector<tokenizer::TokenId>& prompt);
   void Summarize(const Reply& reply, bool is_first_reply) const;
   // The kernels of the graph that ran last, with their times, where --verbose wants them.
   void TellKernels(const char* graph) const;
@@ -44,12 +44,12 @@ class LlmRun {
   const GenerateOptions options_;
   std::unique_ptr<ModelFile> file_;
   std::unique_ptr<TextModel> model_;
-  std::unique_ptr<Tokenizer> tokenizer_;
-  std::optional<ChatTemplate> chat_;
+  std::unique_ptr<tokenizer::Tokenizer> tokenizer_;
+  std::optional<tokenizer::ChatTemplate> chat_;
   std::unique_ptr<Generator> generator_;
   double load_seconds_ = 0;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_LLM_RUN_H_

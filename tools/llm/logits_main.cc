@@ -15,7 +15,7 @@
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 using runtime::ElementType;
@@ -66,7 +66,7 @@ absl::Status Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::llm
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc > 7) {
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
                  "usage: logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE]]]\n");
     return 2;
   }
-  const absl::Status status = tg::Run(argc, argv);
+  const absl::Status status = tg::llm::Run(argc, argv);
   if (status.ok()) return 0;
   std::fprintf(stderr, "logits: %s\n", std::string(status.message()).c_str());
   return 1;

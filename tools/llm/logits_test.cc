@@ -16,7 +16,7 @@
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 using runtime::InvalidArgument;
@@ -108,14 +108,14 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::llm
 
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr, "usage: logits_test MODEL.gguf LOGITS.npy TOLERANCE\n");
     return 2;
   }
-  const absl::Status status = tg::Run(argv[1], argv[2], std::atof(argv[3]));
+  const absl::Status status = tg::llm::Run(argv[1], argv[2], std::atof(argv[3]));
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", argv[1], std::string(status.message()).c_str());
   return 1;

@@ -4,7 +4,7 @@
 
 #include "runtime/base/status.h"
 
-namespace tg {
+namespace tg::llm {
 
 absl::StatusOr<std::unique_ptr<ModelFile>> ModelFile::Open(const std::string& path) {
   std::unique_ptr<ModelFile> file(new ModelFile());
@@ -16,4 +16,4 @@ absl::StatusOr<std::unique_ptr<ModelFile>> ModelFile::Open(const std::string& pa
   return file;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

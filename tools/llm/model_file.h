@@ -10,7 +10,7 @@
 #include "frontend/gguf/gguf.h"
 #include "runtime/io/file.h"
 
-namespace tg {
+namespace tg::llm {
 
 class ModelFile {
  public:
@@ -26,6 +26,6 @@ class ModelFile {
   gguf::Model model_;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_MODEL_FILE_H_

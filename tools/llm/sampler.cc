@@ -7,7 +7,7 @@
 
 #include "runtime/base/status.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 // The index of the largest logit, the first one among equals, or of the first one that is no
@@ -94,4 +94,4 @@ void Sampler::KeepBest(size_t count) {
   std::sort_heap(candidates_.begin(), candidates_.end(), is_better);
 }
 
-}  // namespace tg
+}  // namespace tg::llm

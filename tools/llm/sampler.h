@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace tg {
+namespace tg::llm {
 
 struct SamplerOptions {
   double temperature = 0;  // 0: the token of the largest logit
@@ -49,6 +49,6 @@ class Sampler {
   std::vector<Candidate> candidates_;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_SAMPLER_H_

@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 using Logits = std::vector<float>;
@@ -103,4 +103,4 @@ TEST(SamplerTest, NoNumberIsAnError) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::llm

@@ -22,7 +22,7 @@
 #include "tools/llm/conversation.h"
 #include "tools/llm/server_request.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 namespace json = llvm::json;
@@ -98,8 +98,8 @@ class SignalPipe {
 
 class LlmServer {
  public:
-  LlmServer(TextModel& model, const Tokenizer& tokenizer, const std::optional<ChatTemplate>& chat,
-            const ServerOptions& options)
+  LlmServer(TextModel& model, const tokenizer::Tokenizer& tokenizer,
+            const std::optional<tokenizer::ChatTemplate>& chat, const ServerOptions& options)
       : model_(model),
         tokenizer_(tokenizer),
         chat_(chat),
@@ -128,7 +128,7 @@ class LlmServer {
     std::string id;
     int64_t created = 0;
     ServerRequest request;
-    std::vector<TokenId> prompt;
+    std::vector<tokenizer::TokenId> prompt;
   };
 
   void Complete(const httplib::Request& from, httplib::Response& to, bool is_chat);
@@ -150,8 +150,8 @@ class LlmServer {
   }
 
   TextModel& model_;
-  const Tokenizer& tokenizer_;
-  const std::optional<ChatTemplate>& chat_;
+  const tokenizer::Tokenizer& tokenizer_;
+  const std::optional<tokenizer::ChatTemplate>& chat_;
   const ServerOptions& options_;
   Generator generator_;
   TicketLock turn_;
@@ -169,7 +169,7 @@ absl::StatusOr<LlmServer::Job> LlmServer::MakeJob(const std::string& body, bool 
   TG_ASSIGN_OR_RETURN(job.request, ParseServerRequest(body, is_chat, options_.defaults));
   if (is_chat) {
     Conversation conversation(tokenizer_, chat_);
-    for (const ChatMessage& message : job.request.messages) {
+    for (const tokenizer::ChatMessage& message : job.request.messages) {
       conversation.Add(message.role, message.content);
     }
     TG_ASSIGN_OR_RETURN(job.prompt, conversation.Prompt());
@@ -337,9 +337,10 @@ absl::Status LlmServer::Run() {
 
 }  // namespace
 
-absl::Status Serve(TextModel& model, const Tokenizer& tokenizer,
-                   const std::optional<ChatTemplate>& chat, const ServerOptions& options) {
+absl::Status Serve(TextModel& model, const tokenizer::Tokenizer& tokenizer,
+                   const std::optional<tokenizer::ChatTemplate>& chat,
+                   const ServerOptions& options) {
   return LlmServer(model, tokenizer, chat, options).Run();
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -20,7 +20,7 @@
 #include "tools/llm/generator.h"
 #include "tools/llm/text_model.h"
 
-namespace tg {
+namespace tg::llm {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
@@ -33,9 +33,10 @@ struct ServerOptions {
 
 // Serves until the process gets SIGINT or SIGTERM. Prints the address to standard error. Returns an
 // error if the address cannot be used.
-absl::Status Serve(TextModel& model, const Tokenizer& tokenizer,
-                   const std::optional<ChatTemplate>& chat, const ServerOptions& options);
+absl::Status Serve(TextModel& model, const tokenizer::Tokenizer& tokenizer,
+                   const std::optional<tokenizer::ChatTemplate>& chat,
+                   const ServerOptions& options);
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_SERVER_H_

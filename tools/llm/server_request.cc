@@ -7,7 +7,7 @@
 #include "runtime/base/status.h"
 #include "runtime/io/json_check.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 namespace json = llvm::json;
@@ -98,7 +98,7 @@ std::optional<std::string> ContentOf(const json::Object& message) {
   return content;
 }
 
-absl::Status ReadMessages(const json::Object& body, std::vector<ChatMessage>& to) {
+absl::Status ReadMessages(const json::Object& body, std::vector<tokenizer::ChatMessage>& to) {
   const json::Array* messages = body.getArray("messages");
   if (!messages || messages->empty()) {
     return InvalidArgument("'messages' is a list of at least one message");
@@ -160,4 +160,4 @@ absl::StatusOr<ServerRequest> ParseServerRequest(std::string_view body, bool is_
   return request;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -10,11 +10,11 @@
 #include "frontend/tokenizer/chat_template.h"
 #include "tools/llm/generator.h"
 
-namespace tg {
+namespace tg::llm {
 
 struct ServerRequest {
-  std::vector<ChatMessage> messages;  // of a chat
-  std::string prompt;                 // of a completion
+  std::vector<tokenizer::ChatMessage> messages;  // of a chat
+  std::string prompt;                            // of a completion
   bool stream = false;
   GenerateOptions generate;
 };
@@ -25,6 +25,6 @@ struct ServerRequest {
 absl::StatusOr<ServerRequest> ParseServerRequest(std::string_view body, bool is_chat,
                                                  const GenerateOptions& defaults);
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_SERVER_REQUEST_H_

@@ -12,7 +12,7 @@
 #include "runtime/session/open_devices.h"
 #include "runtime/session/params.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 constexpr int64_t kBlock = gguf::LanguageModelOptions::kBlockTokens;
@@ -48,7 +48,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
     };
   }
   TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", options.time_kernels, session));
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, MakePipeline(kPipeline), {}, session));
+  TG_RETURN_IF_ERROR(
+      runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, session));
   return runtime::DeviceSession::Create(std::move(module), std::move(session));
 }
 
@@ -128,4 +129,4 @@ absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t
                    static_cast<size_t>(vocabulary()));
 }
 
-}  // namespace tg
+}  // namespace tg::llm

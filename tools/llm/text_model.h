@@ -21,7 +21,7 @@
 #include "runtime/session/device_session.h"
 #include "tools/llm/model_file.h"
 
-namespace tg {
+namespace tg::llm {
 
 struct TextModelOptions {
   gguf::LanguageModelOptions model;
@@ -72,6 +72,6 @@ class TextModel {
   runtime::HostTensor token_, tokens_, logits_;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_TEXT_MODEL_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -79,4 +79,4 @@ std::string TextStream::Finish() {
   return shown;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tg {
+namespace tg::llm {
 
 class TextStream {
  public:
@@ -31,6 +31,6 @@ class TextStream {
   bool is_stopped_ = false;
 };
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_TEXT_STREAM_H_

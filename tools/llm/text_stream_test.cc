@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 constexpr char kReplacement[] = "\xEF\xBF\xBD";
@@ -59,4 +59,4 @@ TEST(TextStreamTest, AStopBehindAnUnfinishedCharacter) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::llm

@@ -7,7 +7,7 @@
 
 #include "runtime/base/status.h"
 
-namespace tg {
+namespace tg::llm {
 namespace {
 
 class Reader {
@@ -62,8 +62,8 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<TokenizerData> TokenizerDataOf(const gguf::Model& model) {
-  TokenizerData data;
+absl::StatusOr<tokenizer::TokenizerData> TokenizerDataOf(const gguf::Model& model) {
+  tokenizer::TokenizerData data;
   Reader reader(model);
   reader.Read("general.architecture", data.architecture);
   reader.Read("tokenizer.ggml.model", data.model);
@@ -91,4 +91,4 @@ absl::StatusOr<TokenizerData> TokenizerDataOf(const gguf::Model& model) {
   return data;
 }
 
-}  // namespace tg
+}  // namespace tg::llm

@@ -6,11 +6,11 @@
 #include "frontend/gguf/gguf.h"
 #include "frontend/tokenizer/tokenizer.h"
 
-namespace tg {
+namespace tg::llm {
 
 // InvalidArgument, with the path and the key, for a value of another type than the key has.
-absl::StatusOr<TokenizerData> TokenizerDataOf(const gguf::Model& model);
+absl::StatusOr<tokenizer::TokenizerData> TokenizerDataOf(const gguf::Model& model);
 
-}  // namespace tg
+}  // namespace tg::llm
 
 #endif  // TG_TOOLS_LLM_TOKENIZER_DATA_H_

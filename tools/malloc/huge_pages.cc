@@ -11,7 +11,7 @@
 
 #include "gperftools/malloc_extension.h"
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -57,12 +57,12 @@ class HugePages : public SysAllocator {
 };
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools
 
 // tcmalloc calls this before its first allocation; its weak default returns the argument. The
 // result must live until the process ends.
 SysAllocator* tc_get_sysalloc_override(SysAllocator* otherwise);
 SysAllocator* tc_get_sysalloc_override(SysAllocator* otherwise) {
-  alignas(tg::HugePages) static std::byte place[sizeof(tg::HugePages)];
-  return new (place) tg::HugePages(otherwise);
+  alignas(tg::tools::HugePages) static std::byte place[sizeof(tg::tools::HugePages)];
+  return new (place) tg::tools::HugePages(otherwise);
 }

@@ -10,7 +10,7 @@
 
 extern "C" void* tc_malloc(size_t) __attribute__((weak));  // null if tcmalloc is not linked
 
-namespace tg {
+namespace tg::tools {
 namespace {
 
 // The flags in /proc/self/smaps of the mapping that contains an address.
@@ -58,4 +58,4 @@ TEST(HugePagesTest, BlocksKeepWhatIsWrittenToThem) {
 }
 
 }  // namespace
-}  // namespace tg
+}  // namespace tg::tools

@@ -12,7 +12,7 @@
 #include "tools/driver/listing.h"
 #include "tools/driver/standard_error.h"
 
-namespace tg {
+namespace tg::report {
 namespace {
 
 constexpr char kTool[] = "tg-report";
@@ -27,24 +27,25 @@ absl::StatusOr<runtime::RunReport> ReadReport(const std::string& path) {
 absl::Status Compare(const std::string& path_a, const std::string& path_b) {
   TG_ASSIGN_OR_RETURN(const runtime::RunReport a, ReadReport(path_a));
   TG_ASSIGN_OR_RETURN(const runtime::RunReport b, ReadReport(path_b));
-  return WriteStdout(runtime::CompareReports(path_a, a, path_b, b));
+  return instrument::WriteStdout(runtime::CompareReports(path_a, a, path_b, b));
 }
 
 absl::Status WritePage(const std::string& path, const std::string& page) {
   TG_ASSIGN_OR_RETURN(const runtime::RunReport report, ReadReport(path));
-  return WriteFile(page, runtime::ReportToHtml(report));
+  return instrument::WriteFile(page, runtime::ReportToHtml(report));
 }
 
 }  // namespace
 
 int ReportMain(int argc, const char* const* argv) {
-  TolerateFullStandardError();
-  TemporaryFile::RemoveOnSignals();
+  driver::TolerateFullStandardError();
+  instrument::TemporaryFile::RemoveOnSignals();
   bool compare = false, version = false, help = false;
   std::string page;
-  Flags flags(kTool, "--compare A.json B.json | --page=FILE.html A.json",
-              "Compares two runs that tg-run --report=FILE.json has written, kernel by kernel, or "
-              "makes a page of one.");
+  driver::Flags flags(
+      kTool, "--compare A.json B.json | --page=FILE.html A.json",
+      "Compares two runs that tg-run --report=FILE.json has written, kernel by kernel, or "
+      "makes a page of one.");
   flags.Bool(
       "compare", &compare,
       "a table of the kernels of both, which correspond by name and order, or by what they are "
@@ -54,22 +55,24 @@ int ReportMain(int argc, const char* const* argv) {
   flags.Bool("help", &help, "print this text");
   const absl::StatusOr<std::vector<std::string>> files =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!files.ok()) return Fail(kTool, kUsage, files.status());
+  if (!files.ok()) return driver::Fail(kTool, driver::kUsage, files.status());
   absl::Status status;
   if (help || version) {
-    status = WriteStdout((help ? flags.Help() : "") + (version ? VersionText(kTool) : ""));
+    status = instrument::WriteStdout((help ? flags.Help() : "") +
+                                     (version ? driver::VersionText(kTool) : ""));
   } else if (compare == !page.empty()) {
-    return Fail(kTool, kUsage,
-                runtime::InvalidArgument("one of --compare and --page; see tg-report --help"));
+    return driver::Fail(
+        kTool, driver::kUsage,
+        runtime::InvalidArgument("one of --compare and --page; see tg-report --help"));
   } else if (files->size() != (compare ? 2 : 1)) {
-    return Fail(kTool, kUsage,
-                runtime::InvalidArgument(
-                    compare ? "--compare needs two reports, not " : "--page needs one report, not ",
-                    files->size()));
+    return driver::Fail(kTool, driver::kUsage,
+                        runtime::InvalidArgument(compare ? "--compare needs two reports, not "
+                                                         : "--page needs one report, not ",
+                                                 files->size()));
   } else {
     status = compare ? Compare((*files)[0], (*files)[1]) : WritePage((*files)[0], page);
   }
-  return status.ok() ? kOk : Fail(kTool, kFailed, status);
+  return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
 }
 
-}  // namespace tg
+}  // namespace tg::report

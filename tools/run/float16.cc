@@ -13,7 +13,7 @@
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 using runtime::HostTensor;
@@ -67,4 +67,4 @@ absl::Status ModelRun::CompareWithFloat32() {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -15,7 +15,7 @@
 #include "runtime/report/format.h"
 #include "runtime/session/tensors.h"
 
-namespace tg {
+namespace tg::run {
 namespace {
 
 using runtime::Cat;
@@ -116,4 +116,4 @@ absl::Status CheckGates(const Module& module, const Graph& graph, const Gates& g
   return gates.max_memory_bytes ? CheckMemory(module, graph, gates) : absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::run {
 
 // A number of bytes as on the command line: `65536`, `64kB`, `1.5GB` in powers of 1000, `64MiB` in
 // powers of 1024.
@@ -27,6 +27,6 @@ struct Gates {
 // kernels beyond the bound, or the largest buffers.
 absl::Status CheckGates(const Module& module, const Graph& graph, const Gates& gates);
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_GATES_H_

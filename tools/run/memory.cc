@@ -8,7 +8,7 @@
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/format.h"
 
-namespace tg {
+namespace tg::run {
 namespace {
 
 using runtime::Cat;
@@ -68,4 +68,4 @@ absl::Status CheckDeviceMemory(const Module& compiled, const Graph& graph,
   return TooLarge((*shortage)->ToString(), open, options);
 }
 
-}  // namespace tg
+}  // namespace tg::run

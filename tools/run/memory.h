@@ -11,7 +11,7 @@
 #include "ir/module.h"
 #include "runtime/session/device_memory.h"
 
-namespace tg {
+namespace tg::run {
 
 // How the command line decides the sizes of a run, for advice in errors.
 struct SizeOptions {
@@ -31,6 +31,6 @@ absl::Status CheckDeviceMemory(const Module& compiled, const Graph& graph,
                                std::span<const runtime::DeviceMemory> devices,
                                const SizeOptions& options);
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_MEMORY_H_

@@ -18,13 +18,13 @@
 #include "tools/run/progress.h"
 #include "tools/run/terminal.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 using runtime::HostTensor;
 using runtime::ScopedSpan;
 
-ModelRun::ModelRun(const RunFlags& flags, Pipeline pipeline, Pipeline half)
+ModelRun::ModelRun(const RunFlags& flags, passes::Pipeline pipeline, passes::Pipeline half)
     : flags_(flags),
       pipeline_(std::move(pipeline)),
       half_pipeline_(std::move(half)),
@@ -57,11 +57,11 @@ absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
   path_ = path;
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
-  is_onnx_ = IsOnnxInput(text_, path, flags_.input_format);
+  is_onnx_ = driver::IsOnnxInput(text_, path, flags_.input_format);
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
   if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));
   Diagnostics diagnostics;
-  module_ = ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
+  module_ = driver::ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
   if (!module_) {
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");
@@ -85,7 +85,8 @@ absl::Status ModelRun::Open() {
         std::pair("--float16", flags_.float16)}) {
     if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
   }
-  session_ = std::make_unique<runtime::ReferenceSession>(Clone(*module_), OptionsFor(*module_));
+  session_ =
+      std::make_unique<runtime::ReferenceSession>(Clone(*module_), interpret::OptionsFor(*module_));
   return absl::OkStatus();
 }
 
@@ -98,7 +99,7 @@ absl::Status ModelRun::OpenDevice() {
 }
 
 absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
-    const Pipeline& pipeline) {
+    const passes::Pipeline& pipeline) {
   runtime::DeviceSessionOptions options;
   options.spans = &spans_;
   options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
@@ -112,7 +113,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
   }
   runtime::ExplainDriverCrashes("tg-run", options.context->info());
   const auto tell = [](const std::vector<std::string>& names, const runtime::Context& context,
-                       const Target& target) {
+                       const passes::Target& target) {
     llvm::outs() << "device " << context.name();
     for (const std::string& name : names) {
       if (!name.empty()) llvm::outs() << " '" << name << "'";
@@ -135,7 +136,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
   std::unique_ptr<Module> compiled = Clone(*module_);
   {
     const ScopedSpan span(&spans_, "passes");
-    PassManagerOptions passes;
+    passes::PassManagerOptions passes;
     passes.log = &llvm::errs();
     PassSpans observer(spans_, flags_.verbose >= 3 ? &costs_ : nullptr);
     passes.observer = &observer;
@@ -196,7 +197,7 @@ void ModelRun::KeepLeast(const runtime::RunTimes& times) {
 absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> ModelRun::RunReference(
     bool track_error) {
   const ScopedSpan span(&spans_, "interpret");
-  InterpretOptions options = OptionsFor(*module_);
+  interpret::InterpretOptions options = interpret::OptionsFor(*module_);
   options.track_error = track_error;
   auto reference = std::make_unique<runtime::ReferenceSession>(Clone(*module_), options);
   TG_RETURN_IF_ERROR(Feed(*reference));
@@ -204,4 +205,4 @@ absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> ModelRun::RunReferenc
   return reference;
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -24,12 +24,12 @@
 #include "tools/run/memory.h"
 #include "tools/run/run_flags.h"
 
-namespace tg {
+namespace tg::run {
 
 class ModelRun {
  public:
   // `half`: the pipeline of --float16.
-  ModelRun(const RunFlags& flags, Pipeline pipeline, Pipeline half);
+  ModelRun(const RunFlags& flags, passes::Pipeline pipeline, passes::Pipeline half);
 
   // Runs all steps; results go to standard output. Stops at the first error, whose message is empty
   // if diagnostics have been printed. A failed check is an error too, but the other checks still
@@ -63,7 +63,7 @@ class ModelRun {
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();
-  absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const Pipeline& pipeline);
+  absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const passes::Pipeline& pipeline);
   absl::Status Feed(runtime::Session& session) const;
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
@@ -89,7 +89,7 @@ class ModelRun {
   absl::Status WriteOutputs();
 
   const RunFlags& flags_;
-  const Pipeline pipeline_, half_pipeline_;
+  const passes::Pipeline pipeline_, half_pipeline_;
   const bool color_;
   std::string path_, text_;         // of the module's file
   std::unique_ptr<Module> module_;  // as read
@@ -98,11 +98,11 @@ class ModelRun {
   runtime::VarMap vars_;  // by names of module_
   std::optional<runtime::HostTensor> labels_;
   std::vector<std::string> class_names_;
-  OnnxImportOptions onnx_;
+  onnx::OnnxImportOptions onnx_;
   bool is_onnx_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
-  PredictedCosts costs_;  // of the kernels, if they are printed
+  driver::PredictedCosts costs_;  // of the kernels, if they are printed
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::Session> session_;
@@ -112,6 +112,6 @@ class ModelRun {
   std::vector<double> run_seconds_;           // of all runs
 };
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_MODEL_RUN_H_

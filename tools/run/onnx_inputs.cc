@@ -16,7 +16,7 @@
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 using runtime::HostTensor;
@@ -26,15 +26,15 @@ namespace {
 constexpr size_t kMaxKnownInput = 4096;
 
 // Any shape for a name that no input has: what is unknown is reported with the other names.
-runtime::TensorForm FormOfInput(const OnnxSignature& model, const OnnxImportOptions& options,
-                                std::string_view name) {
+runtime::TensorForm FormOfInput(const onnx::OnnxSignature& model,
+                                const onnx::OnnxImportOptions& options, std::string_view name) {
   runtime::TensorForm form;
-  for (const OnnxValueInfo& input : model.inputs) {
+  for (const onnx::OnnxValueInfo& input : model.inputs) {
     if (input.name != name) continue;
     if (input.scalar) form.type = runtime::ElementTypeOf(*input.scalar).value_or(form.type);
     if (!input.shape) continue;
     form.shape.emplace();
-    for (const OnnxDimension& dim : *input.shape) {
+    for (const onnx::OnnxDimension& dim : *input.shape) {
       const auto size = options.sizes.find(dim.name);
       form.shape->push_back(dim.size                      ? *dim.size
                             : size != options.sizes.end() ? size->second
@@ -46,7 +46,7 @@ runtime::TensorForm FormOfInput(const OnnxSignature& model, const OnnxImportOpti
 
 absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& tensor) {
   TG_ASSIGN_OR_RETURN(std::vector<int64_t> bits, onnx::Decode(tensor));
-  HostBuffer buffer;
+  interpret::HostBuffer buffer;
   buffer.dtype = *onnx::ScalarFor(tensor.type);
   buffer.shape = tensor.dims;
   buffer.data = std::move(bits);
@@ -105,11 +105,11 @@ absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
   proto.type = onnx::TypeFor(runtime::ScalarOf(tensor.type));
   proto.dims = tensor.shape;
   proto.raw = {reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()};
-  return WriteFile(path, onnx::SerializeTensor(proto));
+  return instrument::WriteFile(path, onnx::SerializeTensor(proto));
 }
 
 std::string ModelRun::SymbolOf(const std::string& name) const {
-  return is_onnx_ ? OnnxSymbol(name) : name;
+  return is_onnx_ ? onnx::OnnxSymbol(name) : name;
 }
 
 absl::Status ModelRun::ReadOnnxInputs() {
@@ -123,12 +123,13 @@ absl::Status ModelRun::ReadOnnxInputs() {
     const size_t count = tensor.data.size() / static_cast<size_t>(ByteSize(scalar));
     if (count <= kMaxKnownInput) {
       std::vector<int64_t>& bits = onnx_.input_values[name];
-      for (size_t i = 0; i < count; ++i) bits.push_back(LoadBits(scalar, tensor.data.data(), i));
+      for (size_t i = 0; i < count; ++i)
+        bits.push_back(interpret::LoadBits(scalar, tensor.data.data(), i));
     }
-    inputs_[OnnxSymbol(name)] = std::move(tensor);
+    inputs_[onnx::OnnxSymbol(name)] = std::move(tensor);
   };
   // A file that is not a model is reported when it is read as one.
-  const absl::StatusOr<OnnxSignature> declared = ReadOnnxSignature(text_);
+  const absl::StatusOr<onnx::OnnxSignature> declared = onnx::ReadOnnxSignature(text_);
   if (!declared.ok()) return absl::OkStatus();
   for (const NamedFile& input : flags_.inputs) {
     absl::StatusOr<HostTensor> tensor;
@@ -143,7 +144,7 @@ absl::Status ModelRun::ReadOnnxInputs() {
       return absl::Status(tensor.status().code(),
                           Cat("input @", input.name, ": ", std::string(tensor.status().message())));
     }
-    if (inputs_.count(OnnxSymbol(input.name))) {
+    if (inputs_.count(onnx::OnnxSymbol(input.name))) {
       return runtime::InvalidArgument("input @", input.name, " is given twice");
     }
     give(input.name, *std::move(tensor));
@@ -177,4 +178,4 @@ absl::Status ModelRun::ReadOnnxInputs() {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/io/host_tensor.h"
 
-namespace tg {
+namespace tg::run {
 
 // Reads a file of one TensorProto. Elements of types that the IR lacks get the type that holds
 // their values (frontend/onnx/onnx_tensors.h).
@@ -17,6 +17,6 @@ absl::StatusOr<runtime::HostTensor> ReadOnnxTensor(const std::string& path);
 absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
                              const runtime::HostTensor& tensor);
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_ONNX_INPUTS_H_

@@ -8,7 +8,7 @@
 #include "runtime/report/format.h"
 #include "tools/run/model_run.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cell;
 using runtime::FormatNumber;
@@ -27,7 +27,7 @@ std::string ModelRun::PredictionTable() const {
   for (size_t i = 0; i < kernels.size(); ++i) {
     const runtime::PlannedKernel& kernel = kernels[i];
     if (kernel.kernel == nullptr || i >= least_.kernels.size()) continue;
-    const Cost* cost = nullptr;
+    const cost::Cost* cost = nullptr;
     for (const auto& device : device_->devices()) {
       if (device->context().get() != kernel.context) continue;
       cost = costs_.Find(device->target().name, kernel.kernel->name);
@@ -50,4 +50,4 @@ std::string ModelRun::PredictionTable() const {
                       FormatNumber("%.0f%%", 100 * errors[errors.size() / 2]), "\n");
 }
 
-}  // namespace tg
+}  // namespace tg::run

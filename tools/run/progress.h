@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace tg {
+namespace tg::run {
 
 // Shows "compiling: 12 of 70 kernels" on standard error if that is a terminal and the step takes
 // longer than a second. The line goes when the step ends.
@@ -39,6 +39,6 @@ class CompileProgress {
   bool shown_ = false;
 };
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_PROGRESS_H_

@@ -7,7 +7,7 @@
 #include "runtime/base/status.h"
 #include "runtime/session/tensors.h"
 
-namespace tg {
+namespace tg::run {
 
 absl::StatusOr<runtime::HostTensor> RandomTensor(const Module& module, const BufferDecl& buffer,
                                                  const runtime::VarMap& vars, int64_t seed) {
@@ -37,9 +37,9 @@ absl::StatusOr<runtime::HostTensor> RandomTensor(const Module& module, const Buf
     } else {
       bits = static_cast<int64_t>(n >> 32) % 10;
     }
-    StoreBits(scalar, tensor.data.data(), i, bits);
+    interpret::StoreBits(scalar, tensor.data.data(), i, bits);
   }
   return tensor;
 }
 
-}  // namespace tg
+}  // namespace tg::run

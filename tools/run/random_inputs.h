@@ -11,7 +11,7 @@
 #include "runtime/io/host_tensor.h"
 #include "runtime/plan/extents.h"
 
-namespace tg {
+namespace tg::run {
 
 // Random contents for a buffer: floats in [-1, 1), integers 0 to 9, both truth values. They depend
 // only on the seed and the buffer's name. A symbolic extent has its value in `vars`, or its
@@ -19,6 +19,6 @@ namespace tg {
 absl::StatusOr<runtime::HostTensor> RandomTensor(const Module& module, const BufferDecl& buffer,
                                                  const runtime::VarMap& vars, int64_t seed);
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_RANDOM_INPUTS_H_

@@ -14,7 +14,7 @@
 #include "tools/run/model_run.h"
 #include "tools/run/session_report.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 using runtime::FormatSeconds;
@@ -30,9 +30,9 @@ absl::Status ModelRun::DumpKernels() const {
     // Kernels of different devices may have the same name.
     const std::string folder =
         d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
-    TG_RETURN_IF_ERROR(MakeFolder(folder));
-    for (const RenderedKernel& kernel : device_->devices()[d]->rendered()) {
-      TG_RETURN_IF_ERROR(WriteFile(folder + "/" + kernel.name + ".cl", kernel.source));
+    TG_RETURN_IF_ERROR(instrument::MakeFolder(folder));
+    for (const opencl::RenderedKernel& kernel : device_->devices()[d]->rendered()) {
+      TG_RETURN_IF_ERROR(instrument::WriteFile(folder + "/" + kernel.name + ".cl", kernel.source));
     }
   }
   return absl::OkStatus();
@@ -44,7 +44,7 @@ void ModelRun::ReportKernels() const {
     for (const auto& device : device_->devices()) {
       for (size_t i = 0; i < device->rendered().size(); ++i) {
         const Kernel& kernel = *device->kernels()[i].kernel;
-        llvm::outs() << (color_ ? ColoredName(kernel) : kernel.name) << "  "
+        llvm::outs() << (color_ ? codegen::ColoredName(kernel) : kernel.name) << "  "
                      << runtime::DescribeSchedule(kernel) << "\n";
         if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
         if (flags_.verbose >= kSources) llvm::outs() << device->rendered()[i].source << "\n";
@@ -114,15 +114,16 @@ absl::Status ModelRun::WriteTrace(const runtime::RunReport& report) const {
   for (const runtime::RunTimes& times : runs_) {
     trace.AddRun(rows, times.kernels, times.start, times.end);
   }
-  return WriteFile(flags_.profile, trace.ToJson());
+  return instrument::WriteFile(flags_.profile, trace.ToJson());
 }
 
 absl::Status ModelRun::WriteReports(const runtime::RunReport& report) const {
   for (const std::string& file : flags_.reports) {
-    TG_RETURN_IF_ERROR(WriteFile(file, file.ends_with(".json") ? runtime::ReportToJson(report)
-                                                               : runtime::ReportToHtml(report)));
+    TG_RETURN_IF_ERROR(instrument::WriteFile(file, file.ends_with(".json")
+                                                       ? runtime::ReportToJson(report)
+                                                       : runtime::ReportToHtml(report)));
   }
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -18,7 +18,7 @@
 #include "tools/run/onnx_inputs.h"
 #include "tools/run/show.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 using runtime::Difference;
@@ -50,9 +50,9 @@ std::vector<double> Tolerances(const HostTensor& expected, ModuleFlags flags) {
   const Scalar scalar = runtime::ScalarOf(expected.type);
   std::vector<double> out = runtime::Doubles(expected);
   if (!IsFloat(scalar)) return std::vector<double>(out.size(), 0.0);
-  const double relative = std::max(1e-5, 8 * UnitRoundoff(scalar));
+  const double relative = std::max(1e-5, 8 * interpret::UnitRoundoff(scalar));
   for (double& v : out) {
-    if (AllowAnyValueFor(flags, v)) {
+    if (interpret::AllowAnyValueFor(flags, v)) {
       v = HUGE_VAL;
     } else {
       v = std::isfinite(v) ? 1e-5 + relative * std::abs(v) : 0;
@@ -189,7 +189,7 @@ absl::Status ModelRun::CompareWithTestData() {
 
 absl::Status ModelRun::CompareWithReference() {
   // Kernels past the stage kernel have no error bounds.
-  const bool tracked = GivesBounds(*module_);
+  const bool tracked = driver::GivesBounds(*module_);
   const char* what = tracked ? "what rounding may do" : "the tolerance of 1e-05";
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::ReferenceSession> reference,
                       RunReference(tracked));
@@ -217,4 +217,4 @@ absl::Status ModelRun::CompareWithReference() {
   return status;
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -8,7 +8,7 @@
 #include "runtime/base/status.h"
 #include "tools/driver/input.h"
 
-namespace tg {
+namespace tg::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,7 +82,7 @@ absl::StatusOr<Expectation> ParseExpectation(const std::string& text) {
 
 }  // namespace
 
-void RunFlags::AddTo(Flags& flags) {
+void RunFlags::AddTo(driver::Flags& flags) {
   using runtime::DescribeMediaOptions, runtime::MediaKind, runtime::MediaUse;
   flags.Repeated(
       "input", "NAME=FILE.npy", &input_texts,
@@ -112,7 +112,7 @@ void RunFlags::AddTo(Flags& flags) {
       "the outputs are compared as its conformance tests do");
   flags.Int("random-inputs", "SEED", &random_inputs,
             "random numbers for every input that is not given");
-  AddInputFormat(flags, &input_format);
+  driver::AddInputFormat(flags, &input_format);
   flags.String("graph", "NAME", &graph, "what to run: by default main, or the only graph");
   flags.Repeated("device", "[NAME=]DEVICE", &device_texts,
                  "cpu, gpu, a number or part of a name from --list-devices; or reference, the "
@@ -281,4 +281,4 @@ absl::Status RunFlags::Interpret() {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::run

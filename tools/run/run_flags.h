@@ -16,7 +16,7 @@
 #include "tools/driver/flags.h"
 #include "tools/run/gates.h"
 
-namespace tg {
+namespace tg::run {
 
 // NAME=FILE, with options if the file is a picture or a sound.
 struct NamedFile {
@@ -56,7 +56,7 @@ struct RunFlags {
   std::optional<double> min_accuracy;
   Gates gates;
 
-  void AddTo(Flags& flags);
+  void AddTo(driver::Flags& flags);
   // Parses the texts into values. Errors name the option.
   absl::Status Interpret();
 
@@ -64,6 +64,6 @@ struct RunFlags {
   absl::Status CheckFilesDiffer() const;
 };
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_RUN_FLAGS_H_

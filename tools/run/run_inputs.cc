@@ -14,7 +14,7 @@
 #include "tools/run/model_run.h"
 #include "tools/run/random_inputs.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 using runtime::HostTensor;
@@ -152,4 +152,4 @@ absl::Status ModelRun::CheckGiven() const {
   return absl::FailedPreconditionError(text);
 }
 
-}  // namespace tg
+}  // namespace tg::run

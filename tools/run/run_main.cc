@@ -20,24 +20,27 @@
 #include "tools/run/model_run.h"
 #include "tools/run/run_flags.h"
 
-namespace tg {
+namespace tg::run {
 namespace {
 
 constexpr char kTool[] = "tg-run";
 
 // Builds the pipeline and passes the options of --schedule to the pass that schedules kernels.
-absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& registry) {
-  absl::StatusOr<Pipeline> pipeline = ParsePipeline(flags.pass, registry, kPipeline);
+absl::StatusOr<passes::Pipeline> PipelineOf(const RunFlags& flags,
+                                            const passes::PassRegistry& registry) {
+  absl::StatusOr<passes::Pipeline> pipeline =
+      passes::ParsePipeline(flags.pass, registry, passes::kPipeline);
   if (!pipeline.ok()) {
     return runtime::InvalidArgument("--pass: ", std::string(pipeline.status().message()));
   }
   if (flags.schedule.empty()) return pipeline;
-  absl::StatusOr<Pipeline> step = ParsePipeline("schedule:" + flags.schedule, registry, kPipeline);
+  absl::StatusOr<passes::Pipeline> step =
+      passes::ParsePipeline("schedule:" + flags.schedule, registry, passes::kPipeline);
   if (!step.ok()) {
     return runtime::InvalidArgument("--schedule: ", std::string(step.status().message()));
   }
   bool found = false;
-  for (PipelineStep& s : *pipeline) {
+  for (passes::PipelineStep& s : *pipeline) {
     if (s.pass != step->front().pass) continue;
     s = step->front();
     found = true;
@@ -47,12 +50,14 @@ absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& r
 }
 
 // The pipeline with the pass that stores halves, behind the one that makes kernels.
-absl::StatusOr<Pipeline> WithHalf(const RunFlags& flags, const PassRegistry& registry,
-                                  Pipeline pipeline) {
+absl::StatusOr<passes::Pipeline> WithHalf(const RunFlags& flags,
+                                          const passes::PassRegistry& registry,
+                                          passes::Pipeline pipeline) {
   if (!flags.float16) return pipeline;
-  TG_ASSIGN_OR_RETURN(const Pipeline half, ParsePipeline("half", registry, kPipeline));
+  TG_ASSIGN_OR_RETURN(const passes::Pipeline half,
+                      passes::ParsePipeline("half", registry, passes::kPipeline));
   for (size_t i = 0; i < pipeline.size(); ++i) {
-    if (pipeline[i].pass != &kKernelizePass) continue;
+    if (pipeline[i].pass != &kernelize::kKernelizePass) continue;
     pipeline.insert(pipeline.begin() + static_cast<std::ptrdiff_t>(i) + 1, half[0]);
     return pipeline;
   }
@@ -61,48 +66,50 @@ absl::StatusOr<Pipeline> WithHalf(const RunFlags& flags, const PassRegistry& reg
 
 }  // namespace
 
-int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+int RunMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder) {
   if (argc == 2 && std::string_view(argv[1]) == runtime::kCompileWorkerFlag) {
     return runtime::RunCompileWorker();
   }
-  ExitWhenOutOfMemory(kTool);
-  TolerateFullStandardError();
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
   runtime::KeepOpenClLayersFromChildren();
-  TemporaryFile::RemoveOnSignals();
+  instrument::TemporaryFile::RemoveOnSignals();
   RunFlags values;
-  Flags flags(kTool, "[options] model.uop",
-              "Compiles a module for a device, runs one of its graphs, and shows, writes or checks "
-              "what comes out.");
+  driver::Flags flags(
+      kTool, "[options] model.uop",
+      "Compiles a module for a device, runs one of its graphs, and shows, writes or checks "
+      "what comes out.");
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> models =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!models.ok()) return Fail(kTool, kUsage, models.status());
+  if (!models.ok()) return driver::Fail(kTool, driver::kUsage, models.status());
 
   const absl::StatusOr<std::string> listing =
-      DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
-  if (!listing.ok()) return Fail(kTool, kFailed, listing.status());
+      driver::DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
+  if (!listing.ok()) return driver::Fail(kTool, driver::kFailed, listing.status());
   if (values.help || values.version || values.list_devices) {
-    const absl::Status status = WriteStdout(*listing);
-    return status.ok() ? kOk : Fail(kTool, kFailed, status);
+    const absl::Status status = instrument::WriteStdout(*listing);
+    return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
   }
   if (const absl::Status status = values.Interpret(); !status.ok())
-    return Fail(kTool, kUsage, status);
-  const PassRegistry registry = MakeRegistry(embedder);
-  absl::StatusOr<Pipeline> pipeline = PipelineOf(values, registry);
-  if (!pipeline.ok()) return Fail(kTool, kUsage, pipeline.status());
-  absl::StatusOr<Pipeline> half = WithHalf(values, registry, *pipeline);
-  if (!half.ok()) return Fail(kTool, kUsage, half.status());
+    return driver::Fail(kTool, driver::kUsage, status);
+  const passes::PassRegistry registry = passes::MakeRegistry(embedder);
+  absl::StatusOr<passes::Pipeline> pipeline = PipelineOf(values, registry);
+  if (!pipeline.ok()) return driver::Fail(kTool, driver::kUsage, pipeline.status());
+  absl::StatusOr<passes::Pipeline> half = WithHalf(values, registry, *pipeline);
+  if (!half.ok()) return driver::Fail(kTool, driver::kUsage, half.status());
   if (models->size() != 1) {
-    return Fail(kTool, kUsage,
-                runtime::InvalidArgument(models->empty() ? "no module is given; see tg-run --help"
-                                                         : "one module, not " + (*models)[0] +
-                                                               " and " + (*models)[1]));
+    return driver::Fail(
+        kTool, driver::kUsage,
+        runtime::InvalidArgument(models->empty()
+                                     ? "no module is given; see tg-run --help"
+                                     : "one module, not " + (*models)[0] + " and " + (*models)[1]));
   }
   const absl::Status status =
       ModelRun(values, *std::move(pipeline), *std::move(half)).Run((*models)[0]);
-  if (!status.ok()) return Fail(kTool, kFailed, status);
-  const absl::Status flushed = FlushStdout();
-  return flushed.ok() ? kOk : Fail(kTool, kFailed, flushed);
+  if (!status.ok()) return driver::Fail(kTool, driver::kFailed, status);
+  const absl::Status flushed = instrument::FlushStdout();
+  return flushed.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, flushed);
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -13,7 +13,7 @@
 #include "runtime/session/tensors.h"
 #include "tools/driver/listing.h"
 
-namespace tg {
+namespace tg::run {
 namespace {
 
 using runtime::BufferReport;
@@ -67,10 +67,11 @@ absl::StatusOr<std::map<int, int64_t>> AddBuffers(const Module& module,
 }
 
 // The buffers behind the parameters of a kernel, each once.
-std::vector<runtime::UseReport> UsesOf(const RenderedKernel& rendered, const ScheduledKernel& item,
+std::vector<runtime::UseReport> UsesOf(const opencl::RenderedKernel& rendered,
+                                       const ScheduledKernel& item,
                                        const std::map<int, int64_t>& numbers) {
   std::vector<runtime::UseReport> uses;
-  for (const KernelParam& param : rendered.params) {
+  for (const opencl::KernelParam& param : rendered.params) {
     if (param.is_var) continue;
     const int64_t number = numbers.at(item.buffers[static_cast<size_t>(param.slot)].buffer);
     const auto same = std::find_if(uses.begin(), uses.end(),
@@ -117,7 +118,8 @@ class KernelReports {
     kernel.made_of = planned.kernel->metadata;
     kernel.depends_on_input = planned.depends_on_input;
     kernel.schedule = runtime::DescribeSchedule(*planned.kernel);
-    const RenderedKernel& rendered = *DeviceOf(kernel).built().find(kernel.name)->second.rendered;
+    const opencl::RenderedKernel& rendered =
+        *DeviceOf(kernel).built().find(kernel.name)->second.rendered;
     kernel.uses = UsesOf(rendered, item, numbers_);
     const auto [source, is_new] =
         sources_.try_emplace(rendered.source, Signed(report_.sources.size()));
@@ -144,12 +146,12 @@ absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& gr
                                    const runtime::SpanLog& spans) {
   const Module& module = session.module();
   RunReport report;
-  report.tool = Cat("tg-run ", kVersion);
+  report.tool = Cat("tg-run ", driver::kVersion);
   report.module = module.name;
   report.graph = graph.name;
   for (const auto& device : session.devices()) {
     const runtime::DeviceInfo& info = device->context()->info();
-    const Target& target = device->target();
+    const passes::Target& target = device->target();
     report.devices.push_back({info.name, Cat(info.platform, " ", info.driver_version), target.name,
                               target.flops_per_second, target.bytes_per_second});
   }
@@ -178,4 +180,4 @@ absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& gr
   return report;
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -9,7 +9,7 @@
 #include "runtime/report/run_report.h"
 #include "runtime/session/device_session.h"
 
-namespace tg {
+namespace tg::run {
 
 // Makes the report of the last runs, which were of `graph`. `times` has the least times of its
 // kernels, `runs` the seconds of each run, and `spans` the steps of the process.
@@ -18,6 +18,6 @@ absl::StatusOr<runtime::RunReport> ReportOf(const runtime::DeviceSession& sessio
                                             const std::vector<double>& runs,
                                             const runtime::SpanLog& spans);
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_SESSION_REPORT_H_

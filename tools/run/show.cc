@@ -9,7 +9,7 @@
 #include "runtime/base/status.h"
 #include "runtime/report/tensor_difference.h"
 
-namespace tg {
+namespace tg::run {
 namespace {
 
 using runtime::Cat;
@@ -245,4 +245,4 @@ std::string DescribeClasses(const std::string& name, const HostTensor& scores,
   return text + Rest(shown, all, "row");
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/io/host_tensor.h"
 
-namespace tg {
+namespace tg::run {
 
 // "@name f32[2, 3]" and the numbers, one line for each row along the last axis. Prints at most
 // `limit` rows and 16 numbers per row (0: all).
@@ -40,6 +40,6 @@ std::string DescribeClasses(const std::string& name, const runtime::HostTensor& 
                             const Classification& found, const runtime::HostTensor* labels,
                             std::span<const std::string> names, int64_t limit);
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_SHOW_H_

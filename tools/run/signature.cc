@@ -13,7 +13,7 @@
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
 
-namespace tg {
+namespace tg::run {
 
 using runtime::Cat;
 
@@ -41,7 +41,7 @@ std::string Quoted(const std::string& name) {
                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=-") == std::string::npos;
   return is_plain ? name : "'" + name + "'";
 }
-std::string FileName(const std::string& name) { return OnnxSymbol(name) + ".npy"; }
+std::string FileName(const std::string& name) { return onnx::OnnxSymbol(name) + ".npy"; }
 
 // The command that gives these inputs and variables.
 std::string CommandLine(const std::string& path, const std::vector<Line>& inputs,
@@ -58,14 +58,15 @@ std::string CommandLine(const std::string& path, const std::vector<Line>& inputs
 }  // namespace
 
 absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
-  const absl::StatusOr<OnnxSignature> model = ReadOnnxSignature(text_);
+  const absl::StatusOr<onnx::OnnxSignature> model = onnx::ReadOnnxSignature(text_);
   // A file that is not a model is reported when it is read as one.
   if (!model.ok() || model->inputs.empty()) return absl::OkStatus();
   std::vector<Line> inputs, outputs, dimensions;
   std::set<std::string> known;
-  for (const OnnxValueInfo& input : model->inputs) {
+  for (const onnx::OnnxValueInfo& input : model->inputs) {
     inputs.push_back({input.name, input.ToString()});
-    for (const OnnxDimension& dim : input.shape.value_or(std::vector<OnnxDimension>())) {
+    for (const onnx::OnnxDimension& dim :
+         input.shape.value_or(std::vector<onnx::OnnxDimension>())) {
       const std::string& d = dim.name;
       if (dim.size || !known.insert(d).second) continue;
       const auto size = onnx_.sizes.find(d);
@@ -75,7 +76,7 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
                                                               : "as in the input that is given"});
     }
   }
-  for (const OnnxValueInfo& output : model->outputs)
+  for (const onnx::OnnxValueInfo& output : model->outputs)
     outputs.push_back({output.name, output.ToString()});
   PrintLines("inputs", inputs);
   PrintLines("outputs", outputs);
@@ -96,12 +97,14 @@ SizeOptions ModelRun::SizeOptionsOf() const {
       dim.ForEachVar([&](const std::string& var) { options.fixed.insert(var); });
     }
   }
-  const absl::StatusOr<OnnxSignature> model =
-      is_onnx_ ? ReadOnnxSignature(text_) : absl::StatusOr<OnnxSignature>(OnnxSignature());
+  const absl::StatusOr<onnx::OnnxSignature> model =
+      is_onnx_ ? onnx::ReadOnnxSignature(text_)
+               : absl::StatusOr<onnx::OnnxSignature>(onnx::OnnxSignature());
   if (!model.ok()) return options;
-  for (const OnnxValueInfo& input : model->inputs) {
-    for (const OnnxDimension& dim : input.shape.value_or(std::vector<OnnxDimension>())) {
-      if (!dim.size) options.dimensions.emplace(OnnxSymbol(dim.name), dim.name);
+  for (const onnx::OnnxValueInfo& input : model->inputs) {
+    for (const onnx::OnnxDimension& dim :
+         input.shape.value_or(std::vector<onnx::OnnxDimension>())) {
+      if (!dim.size) options.dimensions.emplace(onnx::OnnxSymbol(dim.name), dim.name);
     }
   }
   return options;
@@ -144,4 +147,4 @@ void ModelRun::ListModule(const std::vector<runtime::Needs>& needs) const {
   llvm::outs().flush();
 }
 
-}  // namespace tg
+}  // namespace tg::run

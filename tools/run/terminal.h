@@ -7,7 +7,7 @@
 
 #include "llvm/Support/Process.h"
 
-namespace tg {
+namespace tg::run {
 
 // `mode` is always, never or auto. auto uses colours if standard output is a terminal that shows
 // them and the environment has no non-empty NO_COLOR (no-color.org).
@@ -18,6 +18,6 @@ inline bool UseColor(std::string_view mode) {
   return llvm::sys::Process::StandardOutHasColors();
 }
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_TERMINAL_H_

@@ -37,28 +37,29 @@ int main(int argc, char** argv) {
     return std::find(options.begin(), options.end(), option) != options.end();
   };
   if (argc < 3) return Fail(absl::InvalidArgumentError("encode VOCABULARY TEXTS [OPTIONS]"));
-  auto data = tg::ParseVocabularyText(ReadFile(argv[1]));
+  auto data = tg::tokenizer::ParseVocabularyText(ReadFile(argv[1]));
   if (!data.ok()) return Fail(data.status());
   for (const std::string_view option : options) {
     if (option.substr(0, 6) == "--pre=") data->pre = std::string(option.substr(6));
   }
-  const auto tokenizer = tg::MakeTokenizer(*std::move(data));
+  const auto tokenizer = tg::tokenizer::MakeTokenizer(*std::move(data));
   if (!tokenizer.ok()) return Fail(tokenizer.status());
-  const auto texts = tg::ParseStrings(ReadFile(argv[2]));
+  const auto texts = tg::tokenizer::ParseStrings(ReadFile(argv[2]));
   if (!texts.ok()) return Fail(texts.status());
   if (has("--end-of-generation")) {
-    for (const tg::TokenId token : (*tokenizer)->end_of_generation()) std::cout << token << " ";
+    for (const tg::tokenizer::TokenId token : (*tokenizer)->end_of_generation())
+      std::cout << token << " ";
     std::cout << "\n";
     return 0;
   }
   size_t lost = 0;
   for (const std::string& text : *texts) {
-    const std::vector<tg::TokenId> ids =
+    const std::vector<tg::tokenizer::TokenId> ids =
         (*tokenizer)
             ->Encode(text, {.parse_special = has("--parse-special"),
                             .add_special = has("--add-special")});
     std::string line;
-    for (const tg::TokenId id : ids) line += std::to_string(id) + " ";
+    for (const tg::tokenizer::TokenId id : ids) line += std::to_string(id) + " ";
     if (!line.empty()) line.pop_back();
     std::puts(line.c_str());
     if (has("--round-trip") && (*tokenizer)->DecodeAll(ids, has("--parse-special")) != text) {

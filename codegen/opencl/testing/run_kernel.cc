@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace tg {
+namespace tg::opencl {
 namespace {
 
 struct Device {
@@ -40,8 +40,9 @@ const Device& TheDevice() {
 }
 
 // Creates the memory of a buffer: packed elements, or an image of four channels.
-cl_mem MakeMemory(const Device& d, const HostBuffer& buffer, std::vector<uint8_t>& bytes) {
-  bytes = BufferToBytes(buffer);
+cl_mem MakeMemory(const Device& d, const interpret::HostBuffer& buffer,
+                  std::vector<uint8_t>& bytes) {
+  bytes = interpret::BufferToBytes(buffer);
   cl_int error = CL_SUCCESS;
   if (!buffer.dtype.is_image()) {
     return clCreateBuffer(d.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
@@ -68,7 +69,8 @@ absl::Status Check(cl_int error, std::string_view what) {
 bool HaveDevice() { return TheDevice().id != nullptr; }
 
 absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel,
-                         std::span<HostBuffer> buffers, const VarValues& vars) {
+                         std::span<interpret::HostBuffer> buffers,
+                         const interpret::VarValues& vars) {
   const Device& d = TheDevice();
   const char* text = source.c_str();
   cl_int error = CL_SUCCESS;
@@ -123,7 +125,7 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
   if (status.ok()) status = Check(clFinish(d.queue), "clFinish");
   for (const KernelParam& p : kernel.params) {
     if (!status.ok() || !p.writes) continue;
-    HostBuffer& b = buffers[static_cast<size_t>(p.slot)];
+    interpret::HostBuffer& b = buffers[static_cast<size_t>(p.slot)];
     auto& raw = bytes[static_cast<size_t>(p.slot)];
     cl_mem memory = memories[static_cast<size_t>(p.slot)];
     if (b.dtype.is_image()) {
@@ -137,7 +139,7 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
                                   nullptr);
     }
     status = Check(error, "reading back");
-    b = BufferFromBytes(b.dtype, b.shape, raw.data());
+    b = interpret::BufferFromBytes(b.dtype, b.shape, raw.data());
   }
   for (cl_mem m : memories) {
     if (m) clReleaseMemObject(m);
@@ -147,4 +149,4 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
   return status;
 }
 
-}  // namespace tg
+}  // namespace tg::opencl

@@ -11,7 +11,7 @@
 #include "codegen/opencl/launch_data.h"
 #include "ir/interpret/host_buffer.h"
 
-namespace tg {
+namespace tg::opencl {
 
 // Returns whether there is a device: a CPU, unless TG_TEST_DEVICE=gpu requests another kind.
 bool HaveDevice();
@@ -19,8 +19,9 @@ bool HaveDevice();
 // Runs `kernel`, whose function is in `source`, on buffers by slot, and copies its outputs back.
 // Errors contain the compiler's log.
 absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel,
-                         std::span<HostBuffer> buffers, const VarValues& vars);
+                         std::span<interpret::HostBuffer> buffers,
+                         const interpret::VarValues& vars);
 
-}  // namespace tg
+}  // namespace tg::opencl
 
 #endif  // TG_CODEGEN_OPENCL_TESTING_RUN_KERNEL_H_

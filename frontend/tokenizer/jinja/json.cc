@@ -101,14 +101,14 @@ class Writer {
   void WriteString(std::string_view text) {
     out_ += '"';
     while (!text.empty()) {
-      const Utf8Character character = FirstCharacter(text);
+      const tokenizer::Utf8Character character = tokenizer::FirstCharacter(text);
       WriteCharacter(character, text.substr(0, character.size));
       text.remove_prefix(character.size);
     }
     out_ += '"';
   }
 
-  void WriteCharacter(const Utf8Character& character, std::string_view bytes) {
+  void WriteCharacter(const tokenizer::Utf8Character& character, std::string_view bytes) {
     constexpr std::string_view kEscaped = "\"\\\n\r\t\b\f", kLetters = "\"\\nrtbf";
     const uint32_t code = character.code;
     if (code < 0x80 && kEscaped.find(static_cast<char>(code)) != kEscaped.npos) {

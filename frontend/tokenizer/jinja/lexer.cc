@@ -245,7 +245,7 @@ class Lexer {
       code = code << 4 | static_cast<uint64_t>(value);
     }
     if (code > 0x10FFFF) return Fail(at_, "the escape is no character");
-    AppendUtf8(static_cast<uint32_t>(code), out);
+    tokenizer::AppendUtf8(static_cast<uint32_t>(code), out);
     at_ += 2 + digits;
   }
 
@@ -255,9 +255,10 @@ class Lexer {
     const std::string_view two = text_.substr(at_, 2);
     const bool is_two = std::find(std::begin(kTwo), std::end(kTwo), two) != std::end(kTwo);
     if (!is_two && kOne.find(text_[at_]) == kOne.npos) {
-      Fail(at_,
-           absl::StrCat("'", std::string(text_.substr(at_, FirstCharacter(text_.substr(at_)).size)),
-                        "' is not expected"));
+      Fail(at_, absl::StrCat("'",
+                             std::string(text_.substr(
+                                 at_, tokenizer::FirstCharacter(text_.substr(at_)).size)),
+                             "' is not expected"));
       Add(TokenKind::kOperator, "", at_);
       return;
     }

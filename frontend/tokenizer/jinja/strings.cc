@@ -13,19 +13,20 @@ namespace {
 using Code = utf8proc_int32_t;
 
 bool IsSpace(std::string_view character) {
-  const uint32_t code = FirstCharacter(character).code;
+  const uint32_t code = tokenizer::FirstCharacter(character).code;
   return (code >= 9 && code <= 13) || (code >= 0x1C && code <= 0x1F) || code == 0x85 ||
          code == 0x2028 || code == 0x2029 ||
          utf8proc_category(static_cast<Code>(code)) == UTF8PROC_CATEGORY_ZS;
 }
 
 bool IsLetter(std::string_view character) {
-  const auto category = utf8proc_category(static_cast<Code>(FirstCharacter(character).code));
+  const auto category =
+      utf8proc_category(static_cast<Code>(tokenizer::FirstCharacter(character).code));
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
 }
 
 std::string_view TakeFirst(std::string_view& text) {
-  const std::string_view character = text.substr(0, FirstCharacter(text).size);
+  const std::string_view character = text.substr(0, tokenizer::FirstCharacter(text).size);
   text.remove_prefix(character.size());
   return character;
 }
@@ -34,7 +35,7 @@ std::string_view TakeFirst(std::string_view& text) {
 std::string_view LastCharacter(std::string_view text) {
   for (size_t size = 2; size <= std::min<size_t>(text.size(), 4); ++size) {
     const std::string_view end = text.substr(text.size() - size);
-    const Utf8Character first = FirstCharacter(end);
+    const tokenizer::Utf8Character first = tokenizer::FirstCharacter(end);
     if (first.valid && first.size == size) return end;
   }
   return text.substr(text.size() - 1);
@@ -56,9 +57,9 @@ std::string_view SkipRight(std::string_view text, bool spaces) {
 }
 
 void AppendMapped(std::string_view character, Code (*map)(Code), std::string& out) {
-  const Utf8Character first = FirstCharacter(character);
+  const tokenizer::Utf8Character first = tokenizer::FirstCharacter(character);
   if (first.valid) {
-    AppendUtf8(static_cast<uint32_t>(map(static_cast<Code>(first.code))), out);
+    tokenizer::AppendUtf8(static_cast<uint32_t>(map(static_cast<Code>(first.code))), out);
   } else {
     out += character;
   }
@@ -77,7 +78,7 @@ std::string Upper(std::string_view text) { return Map(text, utf8proc_toupper); }
 
 std::string Capitalize(std::string_view text) {
   if (text.empty()) return "";
-  const size_t size = FirstCharacter(text).size;
+  const size_t size = tokenizer::FirstCharacter(text).size;
   return Upper(text.substr(0, size)) + Lower(text.substr(size));
 }
 
@@ -101,7 +102,7 @@ std::string_view Strip(std::string_view text, Side side,
     return std::find(set.begin(), set.end(), character) != set.end();
   };
   while (side != Side::kRight && !text.empty()) {
-    const size_t size = FirstCharacter(text).size;
+    const size_t size = tokenizer::FirstCharacter(text).size;
     if (!is_stripped(text.substr(0, size))) break;
     text.remove_prefix(size);
   }

@@ -293,7 +293,7 @@ std::string FloatRepr(double value) {
 std::vector<std::string_view> Characters(std::string_view text) {
   std::vector<std::string_view> characters;
   while (!text.empty()) {
-    const size_t size = FirstCharacter(text).size;
+    const size_t size = tokenizer::FirstCharacter(text).size;
     characters.push_back(text.substr(0, size));
     text.remove_prefix(size);
   }
@@ -302,14 +302,14 @@ std::vector<std::string_view> Characters(std::string_view text) {
 
 int64_t CountCharacters(std::string_view text) {
   int64_t count = 0;
-  for (; !text.empty(); ++count) text.remove_prefix(FirstCharacter(text).size);
+  for (; !text.empty(); ++count) text.remove_prefix(tokenizer::FirstCharacter(text).size);
   return count;
 }
 
 std::string_view Substring(std::string_view text, int64_t begin, int64_t end) {
-  for (int64_t i = 0; i < begin; ++i) text.remove_prefix(FirstCharacter(text).size);
+  for (int64_t i = 0; i < begin; ++i) text.remove_prefix(tokenizer::FirstCharacter(text).size);
   size_t size = 0;
-  for (int64_t i = begin; i < end; ++i) size += FirstCharacter(text.substr(size)).size;
+  for (int64_t i = begin; i < end; ++i) size += tokenizer::FirstCharacter(text.substr(size)).size;
   return text.substr(0, size);
 }
 

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace tg {
+namespace tg::tokenizer {
 namespace {
 
 // Takes the text up to `separator`, or all of it, from `text`.
@@ -141,4 +141,4 @@ absl::StatusOr<std::vector<std::string>> ParseStrings(std::string_view text) {
   return strings;
 }
 
-}  // namespace tg
+}  // namespace tg::tokenizer

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "frontend/tokenizer/tokenizer.h"
 
-namespace tg {
+namespace tg::tokenizer {
 
 // InvalidArgument with the number of the line.
 absl::StatusOr<TokenizerData> ParseVocabularyText(std::string_view text);
@@ -31,6 +31,6 @@ absl::StatusOr<std::vector<std::string>> ParseStrings(std::string_view text);
 // Nothing if `text` is not one quoted string.
 std::optional<std::string> Unquote(std::string_view text);
 
-}  // namespace tg
+}  // namespace tg::tokenizer
 
 #endif  // TG_FRONTEND_TOKENIZER_TESTING_VOCABULARY_TEXT_H_

@@ -44,7 +44,8 @@ bool EvaluateNode(const UOp* u, const Values& values, Lanes& out) {
     } else if (u->op == Op::kBitcast) {
       out.push_back(BitcastBits(from, to, args[0]));
     } else {
-      const auto v = EvalAlu(u->op, from, {args, u->num_srcs}, MulAcc::kTwoRoundings);
+      const auto v =
+          interpret::EvalAlu(u->op, from, {args, u->num_srcs}, interpret::MulAcc::kTwoRoundings);
       if (!v) return false;
       out.push_back(*v);
     }
