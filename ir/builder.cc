@@ -1,6 +1,6 @@
 #include "ir/builder.h"
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/shape.h"
 #include "ir/value.h"
 #include "llvm/ADT/SmallVector.h"

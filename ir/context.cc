@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
 #include "ir/attr.h"
-#include "ir/check.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Allocator.h"
 

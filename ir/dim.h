@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/uop.h"
 
 namespace tg {

@@ -2,7 +2,7 @@
 #ifndef TG_IR_FLOAT_FORMAT_H_
 #define TG_IR_FLOAT_FORMAT_H_
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/dtype.h"
 
 namespace tg {

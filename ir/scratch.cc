@@ -1,6 +1,6 @@
 #include "ir/scratch.h"
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace tg {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "ir/attr.h"
-#include "ir/check.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::passes {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/text/diagnostic.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"

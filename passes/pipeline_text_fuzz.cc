@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "passes/pass_registry.h"
 #include "passes/pipeline_text.h"
 

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "benchmark/benchmark.h"
 #include "codegen/opencl/renderer.h"
 #include "frontend/tinygrad/import_tinygrad.h"
-#include "ir/check.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
 #include "ir/walk.h"

@@ -3,10 +3,10 @@
 //   bazel run --config=opt //tools:bench_import
 #include <string>
 
+#include "base/check.h"
 #include "benchmark/benchmark.h"
 #include "frontend/tinygrad/import_tinygrad.h"
 #include "frontend/tinygrad/reader.h"
-#include "ir/check.h"
 #include "ir/verify/verifier.h"
 
 namespace tg::tools {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "base/check.h"
 #include "benchmark/benchmark.h"
-#include "ir/check.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/hash.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/spelling.h"
@@ -56,17 +57,15 @@ std::string Identifier(std::string_view name) {
 
 std::string FunctionName(std::string_view kernel) {
   std::string name;
-  uint32_t hash = 2166136261u;  // FNV-1a
   bool changed = false;
   for (char c : kernel) {
     const bool ok =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     name += ok ? c : '_';
     changed |= !ok;
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   }
   if (!kernel.starts_with("r_") && !kernel.starts_with("E_")) name = absl::StrCat("k_", name);
-  return changed ? absl::StrFormat("%s_%08x", name, hash) : name;
+  return changed ? absl::StrFormat("%s_%08x", name, Fnv32(kernel)) : name;
 }
 
 std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args) {

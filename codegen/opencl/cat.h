@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::opencl {
 

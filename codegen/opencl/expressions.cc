@@ -1,9 +1,9 @@
 // Writes the values of elementwise ops.
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
-#include "ir/check.h"
 #include "ir/value.h"
 
 namespace tg::opencl {

@@ -1,8 +1,8 @@
 // Writes loads, stores and image accesses.
+#include "base/check.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
-#include "ir/check.h"
 
 namespace tg::opencl {
 namespace {

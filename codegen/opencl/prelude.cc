@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
-#include "ir/check.h"
 #include "ir/transpose.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"

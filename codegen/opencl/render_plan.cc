@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/check.h"
 #include "codegen/opencl/cat.h"
-#include "ir/check.h"
 
 namespace tg::opencl {
 namespace {

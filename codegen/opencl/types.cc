@@ -1,8 +1,8 @@
 #include "codegen/opencl/types.h"
 
 #include "absl/strings/str_format.h"
+#include "base/check.h"
 #include "codegen/opencl/cat.h"
-#include "ir/check.h"
 #include "ir/text/constant.h"
 #include "ir/value.h"
 

@@ -2,12 +2,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/arithmetic.h"
 #include "frontend/common/graph_builder.h"
 
 namespace tg::frontend {
-namespace {
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-}  // namespace
+namespace {}  // namespace
 
 Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
   if (!x) return nullptr;

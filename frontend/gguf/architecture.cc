@@ -4,13 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "frontend/common/message.h"
+#include "base/status.h"
 
 namespace tg::gguf {
 namespace {
-
-using frontend::Invalid;
-using frontend::Message;
 
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .rope_interleaved = true},
@@ -54,11 +51,11 @@ class KeyReader {
     if (list && !list->empty()) {
       value = &list->front();
       if (std::any_of(list->begin(), list->end(), [&](int64_t v) { return v != *value; })) {
-        wrong_ += Message(", '", name, "' differs between layers");
+        wrong_ += Cat(", '", name, "' differs between layers");
       }
     }
     if (value) {
-      if (*value < least || *value > most) wrong_ += Message(", '", name, "' is ", *value);
+      if (*value < least || *value > most) wrong_ += Cat(", '", name, "' is ", *value);
       return *value;
     }
     return Otherwise(name, otherwise);
@@ -69,7 +66,7 @@ class KeyReader {
     const double* value = model_.Float(name);
     if (value) {
       if (!(std::isfinite(*value) && *value >= 0)) {
-        wrong_ += Message(", '", name, "' is no number of at least 0");
+        wrong_ += Cat(", '", name, "' is no number of at least 0");
       }
       return *value;
     }
@@ -82,7 +79,7 @@ class KeyReader {
   }
 
   void Require(bool holds, std::string_view what) {
-    if (!holds) wrong_ += Message(", ", what);
+    if (!holds) wrong_ += Cat(", ", what);
   }
 
   // Empty: nothing is wrong.
@@ -97,7 +94,7 @@ class KeyReader {
   template <typename T>
   T Otherwise(const std::string& name, std::optional<T> otherwise) {
     // A value of another type counts as missing.
-    if (!otherwise || model_.metadata.contains(name)) missing_ += Message(", '", name, "'");
+    if (!otherwise || model_.metadata.contains(name)) missing_ += Cat(", '", name, "'");
     return otherwise.value_or(T(1));
   }
 
@@ -109,18 +106,18 @@ class KeyReader {
 Rope ReadRope(KeyReader& keys, const Hyperparameters& h) {
   Rope rope;
   rope.base = keys.Float("rope.freq_base", 10000.0);
-  keys.Require(rope.base > 1, Message("'", keys.Name("rope.freq_base"), "' is not above 1"));
+  keys.Require(rope.base > 1, Cat("'", keys.Name("rope.freq_base"), "' is not above 1"));
   rope.dimensions = keys.Int("rope.dimension_count", h.key_size);
   keys.Require(rope.dimensions % 2 == 0 && rope.dimensions <= h.key_size,
-               Message("'", keys.Name("rope.dimension_count"), "' is not even, or above the size ",
-                       "of a head"));
+               Cat("'", keys.Name("rope.dimension_count"), "' is not even, or above the size ",
+                   "of a head"));
   const std::string scaling = keys.String("rope.scaling.type");
   if (scaling == "linear") rope.scaling = RopeScaling::kLinear;
   if (scaling == "yarn") rope.scaling = RopeScaling::kYarn;
   // With these types the file has a factor for each frequency.
   keys.Require(rope.scaling != RopeScaling::kNone || scaling.empty() || scaling == "none" ||
                    scaling == "longrope" || scaling == "llama3",
-               Message("'", keys.Name("rope.scaling.type"), "' is '", scaling, "'"));
+               Cat("'", keys.Name("rope.scaling.type"), "' is '", scaling, "'"));
   rope.factor = keys.Float("rope.scaling.factor", 1.0);
   if (rope.factor == 0) rope.factor = 1;
   rope.original_context = static_cast<double>(
@@ -138,13 +135,13 @@ std::span<const Architecture> AllArchitectures() { return kArchitectures; }
 absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model) {
   const std::string& path = model.paths[0];
   const std::string_view* name = model.String("general.architecture");
-  if (!name) return Invalid(path, ": the file lacks the key 'general.architecture'");
+  if (!name) return InvalidArgument(path, ": the file lacks the key 'general.architecture'");
   const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                    [&](const Architecture& a) { return a.name == *name; });
   if (found == std::end(kArchitectures)) {
     std::string known;
-    for (const Architecture& a : kArchitectures) known += Message(" ", a.name);
-    return Invalid(path, ": the architecture '", *name, "' is not read; tg reads", known);
+    for (const Architecture& a : kArchitectures) known += Cat(" ", a.name);
+    return InvalidArgument(path, ": the architecture '", *name, "' is not read; tg reads", known);
   }
   Hyperparameters h{.architecture = *found};
   KeyReader keys(model, *name);
@@ -154,7 +151,7 @@ absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model) {
   h.heads = keys.Int("attention.head_count", std::nullopt, kMaxHeads);
   h.kv_heads = keys.Int("attention.head_count_kv", h.heads, kMaxHeads);
   keys.Require(h.heads % std::max<int64_t>(h.kv_heads, 1) == 0,
-               Message(h.heads, " heads are no multiple of ", h.kv_heads, " heads of keys"));
+               Cat(h.heads, " heads are no multiple of ", h.kv_heads, " heads of keys"));
   const int64_t size = h.width / std::max<int64_t>(h.heads, 1);
   h.key_size = keys.Int("attention.key_length", size);
   h.value_size = keys.Int("attention.value_length", size);
@@ -185,7 +182,7 @@ absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model) {
     h.vocabulary = embedding->shape.empty() ? 0 : embedding->shape[0];
   }
   if (const std::string problems = keys.Problems(); !problems.empty()) {
-    return Invalid(path, ": architecture '", *name, "': ", problems);
+    return InvalidArgument(path, ": architecture '", *name, "': ", problems);
   }
   return h;
 }

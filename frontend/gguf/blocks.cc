@@ -1,11 +1,11 @@
 #include "frontend/gguf/blocks.h"
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::gguf {
 namespace {
 
-constexpr Scalar kF16 = Scalar::kF16, kU8 = Scalar::kU8, kI8 = Scalar::kI8;
+using enum Scalar;
 
 // Layouts. Two halves of 16 elements, low and high bits of the same bytes:
 const BlockLayout& Halves() {

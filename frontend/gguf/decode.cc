@@ -8,7 +8,7 @@
 namespace tg::gguf {
 namespace {
 
-constexpr Scalar kF32 = Scalar::kF32, kU8 = Scalar::kU8, kU32 = Scalar::kU32;
+using enum Scalar;
 
 class Decoder {
  public:

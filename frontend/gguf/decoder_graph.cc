@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "frontend/common/attention.h"
-#include "frontend/common/message.h"
 #include "frontend/gguf/language_model.h"
 
 namespace tg::gguf {
@@ -17,12 +17,12 @@ namespace {
 // the last token are masked.
 constexpr int64_t kBlockKeys = LanguageModelOptions::kBlockTokens;
 
-constexpr Scalar kF32 = Scalar::kF32, kI32 = Scalar::kI32;
+using enum Scalar;
 
 }  // namespace
 
-std::string KeyCache(int64_t layer) { return frontend::Message("cache.", layer, ".k"); }
-std::string ValueCache(int64_t layer) { return frontend::Message("cache.", layer, ".v"); }
+std::string KeyCache(int64_t layer) { return Cat("cache.", layer, ".k"); }
+std::string ValueCache(int64_t layer) { return Cat("cache.", layer, ".v"); }
 
 DecoderGraph::DecoderGraph(const DecoderContext& context, GraphBuilder& g, const Dim& rows,
                            const Dim& columns)
@@ -203,7 +203,7 @@ Value DecoderGraph::Experts(const std::string& prefix, Value x) {
 }
 
 Value DecoderGraph::Layer(int64_t layer, Value x) {
-  const std::string prefix = frontend::Message("blk.", layer, ".");
+  const std::string prefix = Cat("blk.", layer, ".");
   const bool norms_outputs = h_.architecture.norms_outputs;
   const Value in = Norm(x, prefix + "attn_norm.weight", h_.width);
   Value attended = Attention(layer, prefix, in);

@@ -7,12 +7,10 @@
 #include <set>
 
 #include "absl/strings/escaping.h"
-#include "frontend/common/message.h"
+#include "base/status.h"
 
 namespace tg::gguf {
 namespace {
-
-using frontend::Message;
 
 constexpr std::string_view kMagic = "GGUF";
 constexpr int64_t kDefaultAlignment = 32, kMaxAlignment = int64_t{1} << 30;
@@ -82,14 +80,14 @@ class Reader {
  private:
   template <typename... T>
   bool Fail(const T&... what) {
-    status_ = frontend::Invalid(path_, ": ", what...);
+    status_ = InvalidArgument(path_, ": ", what...);
     return false;
   }
   // A name from the file, quoted for a message. It may contain any bytes.
   static std::string Quoted(std::string_view name) {
     constexpr size_t kMost = 100;
-    return Message("'", absl::CHexEscape(std::string(name.substr(0, kMost))),
-                   name.size() > kMost ? "..." : "", "'");
+    return Cat("'", absl::CHexEscape(std::string(name.substr(0, kMost))),
+               name.size() > kMost ? "..." : "", "'");
   }
 
   template <typename T>
@@ -152,10 +150,10 @@ class Reader {
   }
 
   bool KeyAndValue() {
-    where_ = Message(" of metadata value ", result_.metadata.size());
+    where_ = Cat(" of metadata value ", result_.metadata.size());
     std::string_view key;
     if (!Text(&key, "the length of the key")) return false;
-    where_ = Message(" of key ", Quoted(key));
+    where_ = Cat(" of key ", Quoted(key));
     if (!keys_.insert(key).second) return Fail("key ", Quoted(key), " is there twice");
     ValueType type;
     MetadataValue value;
@@ -268,11 +266,11 @@ class Reader {
   }
 
   bool TensorInfo() {
-    where_ = Message(" of tensor ", result_.tensors.size());
+    where_ = Cat(" of tensor ", result_.tensors.size());
     Tensor tensor;
     tensor.file = file_;
     if (!Text(&tensor.name, "the length of the name")) return false;
-    where_ = Message(" of tensor ", Quoted(tensor.name));
+    where_ = Cat(" of tensor ", Quoted(tensor.name));
     if (!names_.insert(tensor.name).second) {
       return Fail("tensor ", Quoted(tensor.name), " is there twice");
     }
@@ -294,7 +292,7 @@ class Reader {
     const TensorTypeInfo* info = FindTensorType(type);
     if (!info) {
       std::string known;
-      for (const TensorTypeInfo& t : AllTensorTypes()) known += Message(" ", t.name);
+      for (const TensorTypeInfo& t : AllTensorTypes()) known += Cat(" ", t.name);
       return Fail("tensor ", Quoted(tensor.name), " is of type number ", type,
                   ", which tg does not read; it reads", known);
     }

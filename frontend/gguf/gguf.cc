@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "frontend/common/message.h"
+#include "base/status.h"
 #include "frontend/gguf/file_reader.h"
 
 namespace tg::gguf {
@@ -16,15 +16,13 @@ constexpr TensorTypeInfo kTypes[] = {
 
 constexpr int64_t kMaxSplits = 9999;
 
-using frontend::Invalid;
-
 // "model-00001-of-00003.gguf" and number 1: "model-00002-of-00003.gguf".
 absl::StatusOr<std::string> PathOfSplit(const std::string& first, int64_t number, int64_t count) {
   char from[40], to[40];
   std::snprintf(from, sizeof from, "-%05d-of-%05d.gguf", 1, static_cast<int>(count));
   if (!first.ends_with(from)) {
-    return Invalid(first, ": the model is in ", count,
-                   " files, but the name of the first does not ", "end with ", from);
+    return InvalidArgument(first, ": the model is in ", count,
+                           " files, but the name of the first does not ", "end with ", from);
   }
   std::snprintf(to, sizeof to, "-%05d-of-%05d.gguf", static_cast<int>(number) + 1,
                 static_cast<int>(count));
@@ -40,7 +38,8 @@ absl::StatusOr<File> OpenAndRead(const std::string& path, const FileOpener& open
 absl::Status AddTensors(const File& file, const std::string& path, Model& model) {
   for (const Tensor& t : file.tensors) {
     if (!model.tensors.emplace(t.name, t).second) {
-      return Invalid(path, ": tensor '", t.name, "' is in an earlier file of the model too");
+      return InvalidArgument(path, ": tensor '", t.name,
+                             "' is in an earlier file of the model too");
     }
   }
   return absl::OkStatus();
@@ -84,10 +83,11 @@ absl::StatusOr<Model> ReadModel(const std::string& path, const FileOpener& open)
   const int64_t* count = model.Int("split.count");
   if (!count || *count == 1) return model;
   if (number && *number != 0) {
-    return Invalid(path, ": this is file ", *number, " (from 0) of a model in ", *count,
-                   " files; the first one is read");
+    return InvalidArgument(path, ": this is file ", *number, " (from 0) of a model in ", *count,
+                           " files; the first one is read");
   }
-  if (*count < 1 || *count > kMaxSplits) return Invalid(path, ": key 'split.count' is ", *count);
+  if (*count < 1 || *count > kMaxSplits)
+    return InvalidArgument(path, ": key 'split.count' is ", *count);
   for (int64_t i = 1; i < *count; ++i) {
     absl::StatusOr<std::string> next = PathOfSplit(path, i, *count);
     if (!next.ok()) return next.status();
@@ -96,15 +96,16 @@ absl::StatusOr<Model> ReadModel(const std::string& path, const FileOpener& open)
     const int64_t* own = FindInt(*file, "split.no");
     const int64_t* all = FindInt(*file, "split.count");
     if (!own || *own != i || !all || *all != *count) {
-      return Invalid(*next, ": this is not file ", i, " (from 0) of a model in ", *count, " files");
+      return InvalidArgument(*next, ": this is not file ", i, " (from 0) of a model in ", *count,
+                             " files");
     }
     if (absl::Status s = AddTensors(*file, *next, model); !s.ok()) return s;
     model.paths.push_back(*std::move(next));
   }
   const int64_t* tensors = model.Int("split.tensors.count");
   if (tensors && static_cast<uint64_t>(*tensors) != model.tensors.size()) {
-    return Invalid(path, ": the model's files have ", model.tensors.size(),
-                   " tensors, but key 'split.tensors.count' is ", *tensors);
+    return InvalidArgument(path, ": the model's files have ", model.tensors.size(),
+                           " tensors, but key 'split.tensors.count' is ", *tensors);
   }
   return model;
 }

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/check.h"
 #include "frontend/gguf/gguf.h"
-#include "ir/check.h"
 
 namespace {
 

@@ -7,18 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/common/message.h"
+#include "base/arithmetic.h"
+#include "base/status.h"
 #include "frontend/gguf/decoder_graph.h"
 #include "frontend/gguf/weight_store.h"
 
 namespace tg::gguf {
 namespace {
 
-using frontend::Invalid;
-
 constexpr int64_t kBlock = LanguageModelOptions::kBlockTokens;
-
-int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 void DeclareTokens(Module& module, std::string_view name, std::vector<DeclDim> shape) {
   BufferDecl decl;
@@ -92,7 +89,7 @@ int64_t BytesOfStep(const WeightStore& weights, const Hyperparameters& h) {
   if (weights.Has("output.weight")) bytes -= weights.BytesOf("token_embd.weight");
   for (int64_t layer = 0; h.experts > 0 && layer < h.layers; ++layer) {
     for (const std::string_view name : {"ffn_gate_exps", "ffn_up_exps", "ffn_down_exps"}) {
-      const int64_t all = weights.BytesOf(frontend::Message("blk.", layer, ".", name, ".weight"));
+      const int64_t all = weights.BytesOf(Cat("blk.", layer, ".", name, ".weight"));
       bytes -= all / h.experts * (h.experts - h.experts_used);
     }
   }
@@ -111,7 +108,7 @@ absl::Status AddGraph(std::string_view name, std::string_view tokens, const Deco
   const Dim last = is_chunk ? Dim(g.ir().Var("last")) : Dim(0);
   DecoderGraph decoder(c, g, rows, columns);
   const Value logits = decoder.Logits(g.ir().Buffer(tokens, Scalar::kI32), last);
-  if (!g.ok()) return Invalid(path, ": ", g.error());
+  if (!g.ok()) return InvalidArgument(path, ": ", g.error());
   if (!logits) return absl::OkStatus();  // the weights have the error
   const UOp* values[] = {logits};
   const std::string_view targets[] = {"logits"};
@@ -132,8 +129,8 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
                        ? options.context
                        : std::min(h->context, LanguageModelOptions::kDefaultContext);
   if (result.context > h->context) {
-    return Invalid(path, ": the model is for texts of ", h->context, " tokens, not ",
-                   result.context);
+    return InvalidArgument(path, ": the model is for texts of ", h->context, " tokens, not ",
+                           result.context);
   }
   result.max_blocks = ChunkOf(*h, result.context, options) / kBlock;
   result.module = std::make_unique<Module>();

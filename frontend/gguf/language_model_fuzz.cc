@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.h"
 #include "frontend/gguf/gguf.h"
 #include "frontend/gguf/language_model.h"
-#include "ir/check.h"
 #include "ir/verify/verifier.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

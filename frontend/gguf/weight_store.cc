@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "frontend/common/message.h"
+#include "base/status.h"
 
 namespace tg::gguf {
 namespace {
-
-using frontend::Invalid;
-using frontend::Message;
 
 std::string TextOf(const Ints& shape) {
   return frontend::ShapeText(Shape(shape.begin(), shape.end()));
@@ -22,14 +19,14 @@ std::string BaseName(const std::string& path) { return path.substr(path.rfind('/
 const Tensor* WeightStore::Find(const std::string& name, const Ints& shape) {
   const Tensor* tensor = model_.FindTensor(name);
   if (!tensor) {
-    if (!used_[name]) missing_ += Message(" '", name, "'");
+    if (!used_[name]) missing_ += Cat(" '", name, "'");
     used_[name] = true;
     return nullptr;
   }
   const bool is_new = !std::exchange(used_[name], true);
   if (tensor->shape == shape) return tensor;
   if (is_new) {
-    wrong_ += Message(", tensor '", name, "' is ", TextOf(tensor->shape), ", not ", TextOf(shape));
+    wrong_ += Cat(", tensor '", name, "' is ", TextOf(tensor->shape), ", not ", TextOf(shape));
   }
   return nullptr;
 }
@@ -47,7 +44,7 @@ std::vector<double> WeightStore::Numbers(const std::string& name, int64_t count)
   const Tensor* tensor = Find(name, {count});
   if (!tensor) return {};
   if (tensor->type != TensorType::kF32) {
-    wrong_ += Message(", tensor '", name, "' is ", InfoOf(tensor->type).name, ", not F32");
+    wrong_ += Cat(", tensor '", name, "' is ", InfoOf(tensor->type).name, ", not F32");
     return {};
   }
   std::vector<double> numbers;
@@ -62,17 +59,17 @@ std::vector<double> WeightStore::Numbers(const std::string& name, int64_t count)
 
 absl::Status WeightStore::Check(const std::vector<std::string>& spare) const {
   const std::string& path = model_.paths[0];
-  if (!missing_.empty()) return Invalid(path, ": the file lacks the tensors", missing_);
-  if (!wrong_.empty()) return Invalid(path, ": ", wrong_.substr(2));
+  if (!missing_.empty()) return InvalidArgument(path, ": the file lacks the tensors", missing_);
+  if (!wrong_.empty()) return InvalidArgument(path, ": ", wrong_.substr(2));
   std::string unused;
   for (const auto& [name, tensor] : model_.tensors) {
     const std::string key(name);
     if (!used_.contains(key) && std::find(spare.begin(), spare.end(), key) == spare.end()) {
-      unused += Message(" '", name, "'");
+      unused += Cat(" '", name, "'");
     }
   }
   if (unused.empty()) return absl::OkStatus();
-  return Invalid(path, ": the architecture has no use for the tensors", unused);
+  return InvalidArgument(path, ": the architecture has no use for the tensors", unused);
 }
 
 int64_t WeightStore::BytesOf(const std::string& name) const {

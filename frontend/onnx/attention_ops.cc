@@ -189,7 +189,7 @@ void MicrosoftRotaryEmbedding(NodeContext& c) {
   c.Return(RotaryEmbedding(c, x, positions, c.In(2), c.In(3)));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kAttentionOperators[] = {
     {"", "Attention", 23, Attention},
     {"", "RotaryEmbedding", 23, StandardRotaryEmbedding},
     {"ai.onnx.preview", "FlexAttention", 1, FlexAttention},
@@ -198,6 +198,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> AttentionOperators() { return kOperators; }
+std::span<const Operator> AttentionOperators() { return kAttentionOperators; }
 
 }  // namespace tg::onnx

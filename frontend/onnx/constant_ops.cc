@@ -222,7 +222,7 @@ void Unique(NodeContext& c) {
   c.Return(g.Constant1D(Scalar::kI64, counts), 3);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kConstantOperators[] = {
     {"", "Constant", 1, Constant}, {"", "ConstantOfShape", 9, ConstantOfShape},
     {"", "EyeLike", 9, EyeLike},   {"", "NonZero", 9, NonZero},
     {"", "Range", 11, Range},      {"", "Shape", 1, ShapeOf},
@@ -231,6 +231,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> ConstantOperators() { return kOperators; }
+std::span<const Operator> ConstantOperators() { return kConstantOperators; }
 
 }  // namespace tg::onnx

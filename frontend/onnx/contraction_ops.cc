@@ -76,7 +76,7 @@ void Det(NodeContext& c) {
   c.Return(g.Cast(product, type), 0, c.TypeOf(0));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kContractionOperators[] = {
     {"", "Det", 11, Det},
     {"", "Einsum", 12, Einsum},
     {"", "Gemm", 6, Gemm},
@@ -86,6 +86,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> ContractionOperators() { return kOperators; }
+std::span<const Operator> ContractionOperators() { return kContractionOperators; }
 
 }  // namespace tg::onnx

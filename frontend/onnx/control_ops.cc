@@ -200,7 +200,7 @@ void Scan(NodeContext& c) {
   }
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kControlOperators[] = {
     {"", "If", 1, If},
     {"", "Loop", 1, Loop},
     {"", "Scan", 8, Scan},
@@ -208,6 +208,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> ControlOperators() { return kOperators; }
+std::span<const Operator> ControlOperators() { return kControlOperators; }
 
 }  // namespace tg::onnx

@@ -183,7 +183,7 @@ void BitCast(NodeContext& c) {
   c.Return(c.g.Bitcast(c.In(0), *scalar), 0, to);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kElementwiseOperators[] = {
     {"", "Abs", 1, Unary<&GraphBuilder::Abs>},
     {"", "Acos", 7, Unary<&GraphBuilder::Acos>},
     {"", "Acosh", 9, Unary<&GraphBuilder::Acosh>},
@@ -273,6 +273,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> ElementwiseOperators() { return kOperators; }
+std::span<const Operator> ElementwiseOperators() { return kElementwiseOperators; }
 
 }  // namespace tg::onnx

@@ -81,7 +81,7 @@ void Compress(NodeContext& c) {
   c.Return(c.g.Gather(x, c.g.Constant1D(Scalar::kI64, kept), axis), 0, c.TypeOf(0));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kGatherOperators[] = {
     {"", "Compress", 9, Compress},
     {"", "Gather", 1, Gather},
     {"", "GatherElements", 11, GatherElements},
@@ -95,6 +95,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> GatherOperators() { return kOperators; }
+std::span<const Operator> GatherOperators() { return kGatherOperators; }
 
 }  // namespace tg::onnx

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "frontend/onnx/import_onnx.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/proto_mutator.h"
-#include "ir/check.h"
 #include "ir/verify/verifier.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -48,13 +48,13 @@ void SoftmaxCrossEntropyLoss(NodeContext& c) {
   c.Return(log_prob, 1);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kLossOperators[] = {
     {"", "NegativeLogLikelihoodLoss", 12, NegativeLogLikelihoodLoss},
     {"", "SoftmaxCrossEntropyLoss", 12, SoftmaxCrossEntropyLoss},
 };
 
 }  // namespace
 
-std::span<const Operator> LossOperators() { return kOperators; }
+std::span<const Operator> LossOperators() { return kLossOperators; }
 
 }  // namespace tg::onnx

@@ -316,7 +316,7 @@ void GroupQueryAttention(NodeContext& c) {
   if (wanted) c.Return(wanted == 1 ? s.scores : s.probabilities, 3);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kMicrosoftAttentionOperators[] = {
     {kDomain, "Attention", 1, Attention},
     {kDomain, "GroupQueryAttention", 1, GroupQueryAttention},
     {kDomain, "MultiHeadAttention", 1, MultiHeadAttention},
@@ -324,6 +324,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> MicrosoftAttentionOperators() { return kOperators; }
+std::span<const Operator> MicrosoftAttentionOperators() { return kMicrosoftAttentionOperators; }
 
 }  // namespace tg::onnx

@@ -279,7 +279,7 @@ void TfIdfVectorizer(NodeContext& c) {
   c.Return(is_vector ? g.Squeeze(counts, 0) : counts);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kMachineLearningOperators[] = {
     {"", "TfIdfVectorizer", 9, TfIdfVectorizer},
     {"ai.onnx.ml", "ArrayFeatureExtractor", 1, ArrayFeatureExtractor},
     {"ai.onnx.ml", "Binarizer", 1, Binarizer},
@@ -295,6 +295,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> MachineLearningOperators() { return kOperators; }
+std::span<const Operator> MachineLearningOperators() { return kMachineLearningOperators; }
 
 }  // namespace tg::onnx

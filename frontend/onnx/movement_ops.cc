@@ -432,7 +432,7 @@ void CenterCropPad(NodeContext& c) {
   c.Return(c.g.Pad(x, widths), 0, c.TypeOf(0));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kMovementOperators[] = {
     {"", "CenterCropPad", 18, CenterCropPad},
     {"", "Concat", 1, Concat},
     {"", "DepthToSpace", 1, DepthToSpace},
@@ -453,6 +453,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> MovementOperators() { return kOperators; }
+std::span<const Operator> MovementOperators() { return kMovementOperators; }
 
 }  // namespace tg::onnx

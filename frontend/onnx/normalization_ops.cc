@@ -194,7 +194,7 @@ void EmbedLayerNormalization(NodeContext& c) {
   c.Return(sum, 2);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kNormalizationOperators[] = {
     {"", "BatchNormalization", 6, BatchNormalization, 5, 2},
     {"", "GroupNormalization", 18, GroupNormalization, 3, 2},
     {"", "InstanceNormalization", 1, InstanceNormalization, 3, 2},
@@ -212,6 +212,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> NormalizationOperators() { return kOperators; }
+std::span<const Operator> NormalizationOperators() { return kNormalizationOperators; }
 
 }  // namespace tg::onnx

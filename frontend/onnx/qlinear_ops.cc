@@ -222,7 +222,7 @@ void MatMulNBits(NodeContext& c) {
   c.Return(g.Cast(y, a->dtype.scalar()));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kQLinearOperators[] = {
     {"", "ConvInteger", 10, ConvInteger},
     {"", "MatMulInteger", 10, MatMulInteger},
     {"", "QLinearConv", 10, QLinearConv},
@@ -243,6 +243,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> QLinearOperators() { return kOperators; }
+std::span<const Operator> QLinearOperators() { return kQLinearOperators; }
 
 }  // namespace tg::onnx

@@ -58,7 +58,7 @@ void DynamicQuantizeLinear(NodeContext& c) {
   c.Return(q.zero, 2);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kQuantizeOperators[] = {
     {"", "DequantizeLinear", 10, DequantizeLinear},
     {"", "DynamicQuantizeLinear", 11, DynamicQuantizeLinear},
     {"", "QuantizeLinear", 10, QuantizeLinear},
@@ -68,6 +68,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> QuantizeOperators() { return kOperators; }
+std::span<const Operator> QuantizeOperators() { return kQuantizeOperators; }
 
 }  // namespace tg::onnx

@@ -25,12 +25,12 @@ void DynamicQuantizeLstm(NodeContext& c) {
   });
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kQuantizedRecurrentOperators[] = {
     {"com.microsoft", "DynamicQuantizeLSTM", 1, DynamicQuantizeLstm},
 };
 
 }  // namespace
 
-std::span<const Operator> QuantizedRecurrentOperators() { return kOperators; }
+std::span<const Operator> QuantizedRecurrentOperators() { return kQuantizedRecurrentOperators; }
 
 }  // namespace tg::onnx

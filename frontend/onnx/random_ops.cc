@@ -3,6 +3,7 @@
 #include <numbers>
 #include <string>
 
+#include "base/hash.h"
 #include "frontend/onnx/casts.h"
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
@@ -18,12 +19,7 @@ uint64_t KeyOf(const NodeContext& c) {
     if (seed->type == AttributeType::kInt) return static_cast<uint64_t>(seed->i);
     return static_cast<uint64_t>(BitsFromDouble(Scalar::kF64, c.Float("seed", 0)));
   }
-  // FNV-1a.
-  uint64_t key = 14695981039346656037u;
-  for (const std::string_view text : {c.node.name, c.node.outputs[0]}) {
-    for (const char byte : text) key = (key ^ static_cast<unsigned char>(byte)) * 1099511628211u;
-  }
-  return key;
+  return Fnv64(c.node.outputs[0], Fnv64(c.node.name));
 }
 
 // 64 random bits an element.
@@ -155,7 +151,7 @@ void Dropout(NodeContext& c) {
   c.Return(keeps, 1);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kRandomOperators[] = {
     {"", "Bernoulli", 15, Bernoulli},
     {"", "Dropout", 1, Dropout},
     {"", "Multinomial", 7, Multinomial},
@@ -167,6 +163,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> RandomOperators() { return kOperators; }
+std::span<const Operator> RandomOperators() { return kRandomOperators; }
 
 }  // namespace tg::onnx

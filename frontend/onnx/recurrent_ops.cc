@@ -296,7 +296,7 @@ void Recurrent(NodeContext& c) {
   });
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kRecurrentOperators[] = {
     {"", "GRU", 1, Recurrent},
     {"", "LSTM", 1, Recurrent},
     {"", "RNN", 1, Recurrent},
@@ -306,6 +306,6 @@ constexpr Operator kOperators[] = {
 
 void ImportRecurrent(NodeContext& c, const GateProduct& product) { Recurrence(c, product).Run(); }
 
-std::span<const Operator> RecurrentOperators() { return kOperators; }
+std::span<const Operator> RecurrentOperators() { return kRecurrentOperators; }
 
 }  // namespace tg::onnx

@@ -156,7 +156,7 @@ void TopK(NodeContext& c) {
   c.Return(c.g.Slice(numbers, *axis, 0, k), 1);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kReduceOperators[] = {
     {"", "ArgMax", 1, ArgMost<true>},
     {"", "ArgMin", 1, ArgMost<false>},
     {"", "CumProd", 26, CumProd},
@@ -179,6 +179,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> ReduceOperators() { return kOperators; }
+std::span<const Operator> ReduceOperators() { return kReduceOperators; }
 
 }  // namespace tg::onnx

@@ -254,7 +254,7 @@ void NonMaxSuppression(NodeContext& c) {
   c.Return(g.Constant(Scalar::kI64, {count, 3}, std::move(selected)));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kRegionOperators[] = {
     {"", "MaxRoiPool", 1, MaxRoiPool},
     {"", "NonMaxSuppression", 10, NonMaxSuppression},
     {"", "RoiAlign", 10, RoiAlign},
@@ -262,6 +262,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> RegionOperators() { return kOperators; }
+std::span<const Operator> RegionOperators() { return kRegionOperators; }
 
 }  // namespace tg::onnx

@@ -301,13 +301,13 @@ void Resize(NodeContext& c) {
   c.Return(c.g.Cast(y, type), 0, c.TypeOf(0));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kResizeOperators[] = {
     {"", "Resize", 10, Resize},
     {"", "Upsample", 1, Resize},
 };
 
 }  // namespace
 
-std::span<const Operator> ResizeOperators() { return kOperators; }
+std::span<const Operator> ResizeOperators() { return kResizeOperators; }
 
 }  // namespace tg::onnx

@@ -232,7 +232,7 @@ void Col2Im(NodeContext& c) {
   c.Return(g.FoldWindows(g.Permute(g.Reshape(x, shape), order), w, *image), 0, c.TypeOf(0));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kSamplingOperators[] = {
     {"", "AffineGrid", 20, AffineGrid},
     {"", "Col2Im", 18, Col2Im},
     {"", "DeformConv", 19, DeformConv},
@@ -241,6 +241,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> SamplingOperators() { return kOperators; }
+std::span<const Operator> SamplingOperators() { return kSamplingOperators; }
 
 }  // namespace tg::onnx

@@ -174,7 +174,7 @@ void OptionalGetElement(NodeContext& c) {
   c.Fail("the element of an empty optional");
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kSequenceOperators[] = {
     {"", "ConcatFromSequence", 11, ConcatFromSequence},
     {"", "Optional", 15, Optional},
     {"", "OptionalGetElement", 15, OptionalGetElement},
@@ -191,6 +191,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> SequenceOperators() { return kOperators; }
+std::span<const Operator> SequenceOperators() { return kSequenceOperators; }
 
 }  // namespace tg::onnx

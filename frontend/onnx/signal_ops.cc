@@ -308,7 +308,7 @@ void MelWeightMatrix(NodeContext& c) {
   c.Return(Table(c.g, *type, {bins, bands}, matrix), 0, OutputElement(c));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kSignalOperators[] = {
     {"", "BlackmanWindow", 17, BlackmanWindow},   {"", "DFT", 17, Dft},
     {"", "HammingWindow", 17, HammingWindow},     {"", "HannWindow", 17, HannWindow},
     {"", "MelWeightMatrix", 17, MelWeightMatrix}, {"", "STFT", 17, Stft},
@@ -316,6 +316,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> SignalOperators() { return kOperators; }
+std::span<const Operator> SignalOperators() { return kSignalOperators; }
 
 }  // namespace tg::onnx

@@ -106,7 +106,7 @@ void CausalConvWithState(NodeContext& c) {
   c.Return(g.Slice(x, 2, g.SubDim(length, Dim(carried)), length), 1);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kStateSpaceOperators[] = {
     {"", "CausalConvWithState", 27, CausalConvWithState},
     {"", "LinearAttention", 27, LinearAttention},
     {"com.microsoft", "CausalConvWithState", 1, CausalConvWithState},
@@ -115,6 +115,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> StateSpaceOperators() { return kOperators; }
+std::span<const Operator> StateSpaceOperators() { return kStateSpaceOperators; }
 
 }  // namespace tg::onnx

@@ -230,7 +230,7 @@ void TreeEnsembleClassifier(NodeContext& c) {
   ReturnClasses(c, scores, labels, {is_positive ? 0.5 : 0, is_positive});
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kTreeOperators[] = {
     {"ai.onnx.ml", "TreeEnsemble", 5, TreeEnsemble},
     {"ai.onnx.ml", "TreeEnsembleClassifier", 1, TreeEnsembleClassifier},
     {"ai.onnx.ml", "TreeEnsembleRegressor", 1, TreeEnsembleRegressor},
@@ -238,6 +238,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> TreeOperators() { return kOperators; }
+std::span<const Operator> TreeOperators() { return kTreeOperators; }
 
 }  // namespace tg::onnx

@@ -320,7 +320,7 @@ void MaxUnpool(NodeContext& c) {
   c.Return(c.g.Pad(c.g.Reshape(placed, pooled), more));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kWindowOperators[] = {
     {"", "AveragePool", 1, AveragePool},
     {"", "Conv", 1, Conv},
     {"", "ConvTranspose", 1, ConvTranspose},
@@ -334,6 +334,6 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-std::span<const Operator> WindowOperators() { return kOperators; }
+std::span<const Operator> WindowOperators() { return kWindowOperators; }
 
 }  // namespace tg::onnx

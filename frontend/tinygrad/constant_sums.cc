@@ -27,7 +27,7 @@ bool MulAdd(Wide a, Wide b, Wide* sum) {
          *sum > -kLimit && *sum < kLimit;
 }
 
-std::optional<Wide> NumberOf(const Node* n) {
+std::optional<Wide> WideNumber(const Node* n) {
   if (n->op != "CONST" || n->arg.kind != Kind::kInt) return std::nullopt;
   Wide number = 0;
   for (const char c : n->arg.text()) {
@@ -44,7 +44,7 @@ std::optional<Extents> ReadExtents(const Node& n, size_t i) {
   Extents out;
   const size_t count = list->op == "STACK" ? list->num_srcs : 1;
   for (size_t k = 0; k < count; ++k) {
-    const auto number = NumberOf(list->op == "STACK" ? list->src(k) : list);
+    const auto number = WideNumber(list->op == "STACK" ? list->src(k) : list);
     if (!number) return std::nullopt;
     out.push_back(*number);
   }

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.h"
 #include "frontend/tinygrad/import_tinygrad.h"
 #include "frontend/tinygrad/uop_mutator.h"
-#include "ir/check.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"

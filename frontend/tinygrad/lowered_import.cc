@@ -10,7 +10,7 @@ namespace tg::tinygrad {
 namespace {
 
 // The axis number: 4 in arg=4 and in arg=(4, AxisType.LOOP).
-int64_t NumberOf(const Node& range) {
+int64_t RangeNumber(const Node& range) {
   const Value& v = range.arg;
   if (v.kind == Kind::kInt) return v.number;
   const auto items = v.list();
@@ -19,7 +19,7 @@ int64_t NumberOf(const Node& range) {
 
 // The numbers that identify a loop: 4 and 1 in arg=(4, 1, AxisType.LOOP).
 std::vector<int64_t> NumbersOf(const Node& range) {
-  std::vector<int64_t> numbers{NumberOf(range)};
+  std::vector<int64_t> numbers{RangeNumber(range)};
   for (const Item& item : range.arg.list()) {
     if (item.value.kind == Kind::kInt) numbers.push_back(item.value.number);
   }
@@ -40,7 +40,7 @@ LoweredTranslator::LoweredTranslator(const Demand& demand,
   }
   // Outer ranges have smaller numbers in tinygrad and in tg; sums put outer ranges first.
   std::stable_sort(ranges.begin(), ranges.end(),
-                   [](const Node* a, const Node* b) { return NumberOf(*a) < NumberOf(*b); });
+                   [](const Node* a, const Node* b) { return RangeNumber(*a) < RangeNumber(*b); });
   // In a list, each instruction prints the loops around it again.
   std::map<std::vector<int64_t>, int64_t> known;
   for (const Node* n : ranges) {

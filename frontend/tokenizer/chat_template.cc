@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "frontend/tokenizer/jinja/program.h"
-#include "ir/check.h"
 
 namespace tg::tokenizer {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "frontend/tokenizer/utf8.h"
-#include "ir/check.h"
 
 namespace tg::tokenizer {
 namespace {

@@ -14,8 +14,6 @@ uint64_t EdgeKey(uint32_t node, char byte) {
   return uint64_t{node} << 8 | static_cast<unsigned char>(byte);
 }
 
-bool IsHidden(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
-
 bool IsSpecial(TokenType type) { return IsHidden(type) || type == TokenType::kUserDefined; }
 
 // Spaces after a special token of Phi-3 are no text. Nothing but the model's name says so.

@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "frontend/tokenizer/special_tokens.h"
 #include "frontend/tokenizer/text_encoder.h"
 #include "frontend/tokenizer/vocabulary.h"
-#include "ir/check.h"
 
 namespace tg::tokenizer {
 namespace {
@@ -33,8 +33,6 @@ std::optional<char> ByteOf(std::string_view spelling) {
   if (high < 0 || low < 0) return std::nullopt;
   return static_cast<char>(high * 16 + low);
 }
-
-bool IsHidden(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
 
 std::string PieceOf(const Vocabulary& vocabulary, const TextEncoder& encoder, TokenId token) {
   const std::string_view spelling = vocabulary.Spelling(token);

@@ -35,6 +35,11 @@ enum class TokenType : int32_t {
   kByte = 6,  // spelled <0xAB>
 };
 
+// Whether text does not show the token.
+inline bool IsHidden(TokenType type) {
+  return type == TokenType::kControl || type == TokenType::kUnknown;
+}
+
 // The vocabulary of a GGUF file. The comment of each field is its metadata key; a key that the file
 // lacks leaves the field as it is here.
 struct TokenizerData {

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "frontend/tokenizer/pre_tokenizer.h"
 #include "frontend/tokenizer/testing/vocabulary_text.h"
 #include "frontend/tokenizer/tokenizer.h"
-#include "ir/check.h"
 
 namespace tg::tokenizer {
 namespace {

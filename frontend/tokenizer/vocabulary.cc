@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/cat.h"
 
 namespace tg::tokenizer {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using absl::InvalidArgumentError;
 
 constexpr char kKey[] = "tokenizer.ggml.";
-
-std::string Quoted(const std::string& text) { return absl::StrCat("'", text, "'"); }
 
 // A list with one value for each token, or none at all.
 template <class T>
@@ -56,7 +55,7 @@ absl::Status Vocabulary::ReadKind() {
         data_.pre.empty() ? &PreTokenizerFor(data_.architecture) : FindPreTokenizer(data_.pre);
     if (pre_tokenizer_ == nullptr) {
       return InvalidArgumentError(
-          absl::StrCat(kKey, "pre is ", Quoted(data_.pre), ", which is not known"));
+          absl::StrCat(kKey, "pre is ", Quote(data_.pre), ", which is not known"));
     }
   } else if (data_.model == "llama") {
     kind_ = VocabularyKind::kSentencePiece;
@@ -65,7 +64,7 @@ absl::Status Vocabulary::ReadKind() {
   } else if (data_.model.empty()) {
     return InvalidArgumentError(absl::StrCat("the file has no ", kKey, "model"));
   } else {
-    return InvalidArgumentError(absl::StrCat(kKey, "model is ", Quoted(data_.model),
+    return InvalidArgumentError(absl::StrCat(kKey, "model is ", Quote(data_.model),
                                              "; known are 'gpt2', 'llama' and 'bert'"));
   }
   return absl::OkStatus();
@@ -96,7 +95,7 @@ absl::Status Vocabulary::ReadTokens() {
     const auto [first, is_new] = ids_.emplace(spelling, token);
     if (!is_new) {
       return InvalidArgumentError(absl::StrCat(kKey, "tokens: tokens ", first->second, " and ", i,
-                                               " are both ", Quoted(spelling)));
+                                               " are both ", Quote(spelling)));
     }
     longest_spelling_ = std::max(longest_spelling_, spelling.size());
     if (data_.token_types.empty()) continue;

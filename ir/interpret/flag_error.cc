@@ -13,8 +13,6 @@
 namespace tg::interpret {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 const UOp* BelowMovement(const UOp* u) {
   while (IsMovement(u->op) || u->op == Op::kContiguous || u->op == Op::kNeg) u = u->src(0);
   return u;
@@ -89,12 +87,14 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
 // right up to the rounding of w = x + 1, the rounding of its reciprocal, and the effect of both on
 // each form.
 double FlagError::OfRatio(Scalar s, double x, double factor) const {
-  if (!std::isfinite(x) || !std::isfinite(factor)) return kInf;
+  if (!std::isfinite(x) || !std::isfinite(factor)) return std::numeric_limits<double>::infinity();
   const double unit = UnitRoundoff(s), tiny = DoubleFromBits(s, 1);
   const double w = std::fabs(x + 1), a = std::fabs(x), f = std::fabs(factor);
   double e = 4 * unit * f * (3 * a + w + 2) + 2 * tiny * (1 + a) * (1 + f * w);
   // factor = 1/(x + 1) + y, against (1 - 1/(x + 1)) + x * y.
-  if (sum_) e += w == 0 ? kInf : 4 * unit * (1 + 3 * (a + 1) / w) + 2 * tiny * (1 + a);
+  if (sum_)
+    e += w == 0 ? std::numeric_limits<double>::infinity()
+                : 4 * unit * (1 + 3 * (a + 1) / w) + 2 * tiny * (1 + a);
   return e;
 }
 
@@ -106,22 +106,24 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
     // or that floats behave like real numbers, which do not overflow.
     const bool nan =
         std::isnan(y) || std::any_of(x.begin(), x.end(), [](double v) { return std::isnan(v); });
-    if (nan || (exact_algebra_ && std::isinf(y))) return kInf;
+    if (nan || (exact_algebra_ && std::isinf(y))) return std::numeric_limits<double>::infinity();
   }
   if (!IsFloat(s)) return 0;
   const double tiny = DoubleFromBits(s, 1);
   double e = 0;
   if (exact_algebra_) {
     // A power may be computed by square roots, and minus infinity has none.
-    if (op_ == Op::kPow && std::isinf(x[0]) && x[0] < 0) return kInf;
+    if (op_ == Op::kPow && std::isinf(x[0]) && x[0] < 0)
+      return std::numeric_limits<double>::infinity();
     // A quotient may be a product with the reciprocal, which may be infinite where this is not.
     const bool divides = op_ == Op::kDiv;
-    if (divides && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, 1 / x[1])))) return kInf;
+    if (divides && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, 1 / x[1]))))
+      return std::numeric_limits<double>::infinity();
     if (divides) e += std::fabs(x[0]) * tiny;
     // Factors may be multiplied in another order, which overflows where this one does not.
     const double without = std::fabs(y) / small_factors_;
     if (op_ == Op::kMul && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, without))))
-      return kInf;
+      return std::numeric_limits<double>::infinity();
     // Or which underflows there, and multiplies the error by the factors that follow.
     const double least_normal = tiny / (2 * UnitRoundoff(s));
     if (op_ == Op::kMul && !(std::fabs(y) / large_factors_ >= least_normal))
@@ -134,18 +136,20 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
     if (rounds) e += 2 * UnitRoundoff(s) * greatest + tiny;
   }
   // The product may not be rounded, so that it does not overflow either.
-  if (wide_) e += std::isinf(y) ? kInf : UnitRoundoff(s) * std::fabs(y) + tiny;
+  if (wide_)
+    e += std::isinf(y) ? std::numeric_limits<double>::infinity()
+                       : UnitRoundoff(s) * std::fabs(y) + tiny;
   if (zero_mul_) {
     const bool product = op_ == Op::kMul || op_ == Op::kMulAcc;
     if (product && (may_be_zero(0) || may_be_zero(1))) {
       // NaN or infinity times 0 may be 0, and so may -0 be.
-      if (std::isnan(y)) return kInf;
+      if (std::isnan(y)) return std::numeric_limits<double>::infinity();
       if (y == 0 && std::signbit(y)) e += tiny;
     }
     // By definition x - x and x + -x are NaN for an infinite x or a NaN; in algebra they are 0.
-    if (op_ == Op::kSub && std::isnan(y)) return kInf;
+    if (op_ == Op::kSub && std::isnan(y)) return std::numeric_limits<double>::infinity();
     if (op_ == Op::kAdd && std::isnan(y) && !std::isfinite(x[0]) && !std::isfinite(x[1])) {
-      return kInf;
+      return std::numeric_limits<double>::infinity();
     }
   }
   if (op_ == Op::kDiv && ratio_[0]) e += OfRatio(s, x[0], 1 / x[1]);

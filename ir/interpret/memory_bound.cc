@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "ir/interpret/deferred.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/scalar.h"

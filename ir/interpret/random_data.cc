@@ -2,7 +2,8 @@
 
 #include <limits>
 
-#include "ir/check.h"
+#include "base/check.h"
+#include "base/hash.h"
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
 
@@ -57,12 +58,6 @@ int64_t OrdinaryBits(Scalar s, const RandomDataOptions& o, Draws& draws) {
   return WrapInt(s, static_cast<int64_t>(draws.Next()));
 }
 
-uint64_t HashName(std::string_view name) {
-  uint64_t h = 0xcbf29ce484222325ull;
-  for (char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return h;
-}
-
 }  // namespace
 
 HostBuffer RandomBuffer(DType dtype, std::vector<int64_t> shape, const RandomDataOptions& options) {
@@ -99,7 +94,7 @@ HostBuffers RandomInputs(const Module& module, const VarValues& vars,
                       (decl.role == Role::kParam && !decl.values);
     if (!read) continue;
     RandomDataOptions own = options;
-    own.seed = Threefry2x32(options.seed, HashName(decl.name));
+    own.seed = Threefry2x32(options.seed, Fnv64(decl.name));
     inputs[decl.name] = RandomBuffer(decl.dtype, ShapeUnder(decl, vars), own);
   }
   return inputs;

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/value.h"
 
 #define TG_INLINE [[gnu::always_inline]] inline

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/interpret/deferred.h"
 #include "ir/interpret/error_bound.h"
 #include "ir/interpret/host_buffer.h"

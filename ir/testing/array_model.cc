@@ -1,6 +1,6 @@
 #include "ir/testing/array_model.h"
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::testing {
 

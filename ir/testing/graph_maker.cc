@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/testing/contractions.h"
 #include "ir/testing/scatter_devices.h"
 #include "ir/testing/write_chains.h"

@@ -1,7 +1,7 @@
 // Buffers that random graphs write in place.
 #include <algorithm>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "ir/testing/graph_maker.h"
 
 namespace tg::testing {

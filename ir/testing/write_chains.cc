@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
 #include "ir/testing/array_model.h"
 #include "ir/testing/random_values.h"
 #include "ir/testing/rng.h"

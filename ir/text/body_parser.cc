@@ -4,6 +4,7 @@
 #include <climits>
 #include <vector>
 
+#include "base/cat.h"
 #include "ir/text/constant.h"
 #include "ir/text/foreign_ops.h"
 
@@ -13,7 +14,6 @@ namespace {
 bool HasPositionalSymbol(const OpInfo& info) {
   return info.num_fields && info.fields[0].kind == FieldKind::kSym;
 }
-std::string Quote(std::string_view s) { return "'" + std::string(s) + "'"; }
 
 std::string Operands(size_t n) { return std::to_string(n) + (n == 1 ? " operand" : " operands"); }
 

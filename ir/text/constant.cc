@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cat.h"
 #include "ir/value.h"
 
 namespace tg {
@@ -61,7 +62,8 @@ void AppendFloat(std::string& out, Scalar s, int64_t bits) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-std::string Quoted(std::string_view text) { return "'" + std::string(text.substr(0, 60)) + "'"; }
+// Of a text that may be long.
+std::string Quoted(std::string_view text) { return Quote(text.substr(0, 60)); }
 
 std::string TypeName(Scalar s) { return std::string(GetScalarInfo(s).text); }
 

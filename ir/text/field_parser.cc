@@ -3,13 +3,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cat.h"
 #include "ir/text/body_parser.h"
 #include "ir/text/foreign_ops.h"
 
 namespace tg::text {
 namespace {
-
-std::string Quote(std::string_view s) { return "'" + std::string(s) + "'"; }
 
 // Whether the field is written elsewhere in the statement, not between the braces.
 bool IsPositional(const AttrField& field) {

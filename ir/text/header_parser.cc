@@ -4,12 +4,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cat.h"
 #include "ir/text/module_parser.h"
 
 namespace tg::text {
-namespace {
-std::string Quote(std::string_view s) { return "'" + std::string(s) + "'"; }
-}  // namespace
+namespace {}  // namespace
 
 bool ModuleParser::ParseGraph() {
   cursor_.Next();

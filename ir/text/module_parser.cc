@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/cat.h"
 #include "ir/text/constant.h"
 
 namespace tg::text {
 namespace {
 
-std::string Quote(std::string_view s) { return "'" + std::string(s) + "'"; }
 llvm::StringRef Ref(std::string_view s) { return {s.data(), s.size()}; }
 
 constexpr std::string_view kItems[] = {"module", "var", "buffer", "require", "graph", "kernel"};

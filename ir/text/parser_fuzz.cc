@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"

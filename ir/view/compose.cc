@@ -1,8 +1,8 @@
 // Reading one view through another.
 #include <algorithm>
 
-#include "ir/arithmetic.h"
-#include "ir/check.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
 #include "ir/shape.h"
 #include "ir/view/view.h"
 

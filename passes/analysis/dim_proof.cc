@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace tg::analysis {
 namespace {

@@ -1,6 +1,6 @@
 #include "passes/analysis/indexing.h"
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/shape.h"
 
 namespace tg::analysis {

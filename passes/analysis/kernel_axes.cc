@@ -1,7 +1,8 @@
 #include "passes/analysis/kernel_axes.h"
 
 #include "absl/strings/str_format.h"
-#include "ir/check.h"
+#include "base/check.h"
+#include "base/hash.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/dependence.h"
 
@@ -82,9 +83,7 @@ std::string KernelName(const std::vector<Axis>& axes) {
 std::string UniqueKernelName(const std::string& name, std::string_view content,
                              const std::set<std::string>& taken) {
   if (!taken.contains(name)) return name;
-  uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
-  for (char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  for (;; ++hash) {
+  for (uint64_t hash = Fnv64(content);; ++hash) {
     const std::string hex = absl::StrFormat("%016x", hash);
     for (size_t digits = 4; digits <= 16; digits += 4) {
       std::string longer = name + "_h" + hex.substr(0, digits);

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::cost {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace tg::devectorize {
 namespace {

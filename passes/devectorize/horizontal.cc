@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/devectorize/lane_origins.h"
 

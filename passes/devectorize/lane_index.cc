@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/interpret/scalar.h"
 #include "passes/devectorize/lane_origins.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::devectorize {
 namespace {

@@ -1,4 +1,4 @@
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
 

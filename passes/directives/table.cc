@@ -33,7 +33,7 @@ constexpr Row kDirectives[] = {
     RowOf<directive::Grid>(),
 };
 
-absl::Status Illegal(const Directive& directive, absl::string_view why) {
+absl::Status NotApplied(const Directive& directive, absl::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("directive ", DirectiveText(directive), ": ", why));
 }
@@ -65,11 +65,11 @@ absl::Status ApplyDirective(loop_nest::LoopNest& nest, const Directive& directiv
   for (const Row& row : kDirectives) {
     if (row.doc.name == directive.name) {
       const absl::Status status = row.apply(nest, directive, target);
-      return status.ok() ? status : Illegal(directive, status.message());
+      return status.ok() ? status : NotApplied(directive, status.message());
     }
     absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(row.doc.name));
   }
-  return Illegal(directive, absl::StrCat("no such directive; there are: ", names));
+  return NotApplied(directive, absl::StrCat("no such directive; there are: ", names));
 }
 
 std::pair<std::string, std::string> DirectiveList::Split(const std::string& axis, int64_t n) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
 #include "ir/interpret/scalar.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"

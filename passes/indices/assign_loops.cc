@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
-#include "ir/check.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
 #include "ir/shape.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "ir/builder.h"
 #include "ir/free_leaves.h"
 #include "ir/shape.h"

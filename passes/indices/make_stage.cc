@@ -1,6 +1,6 @@
 #include "passes/indices/make_stage.h"
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::indices {
 

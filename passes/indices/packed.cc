@@ -1,7 +1,7 @@
 // The part of IndexLowering for cache blocking: copies of packed values, and reduces whose terms
 // are divided into blocks by a loop around the results.
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"

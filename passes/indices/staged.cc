@@ -1,5 +1,5 @@
 // The part of IndexLowering that computes staged values and reads them.
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"

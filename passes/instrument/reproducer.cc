@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "llvm/ADT/SmallString.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ir/check.h"
+#include "base/check.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/assemble.h"
 #include "passes/kernelize/concatenate.h"

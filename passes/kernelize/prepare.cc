@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

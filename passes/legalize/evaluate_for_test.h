@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
 #include "ir/walk.h"

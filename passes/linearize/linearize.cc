@@ -4,7 +4,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "ir/check.h"
+#include "base/check.h"
 #include "passes/linearize/block_writer.h"
 #include "passes/linearize/early_loads.h"
 #include "passes/linearize/instruction_order.h"

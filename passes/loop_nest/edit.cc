@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg::loop_nest {

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
-#include "ir/check.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/output_staging.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/loop_nest.h"
 

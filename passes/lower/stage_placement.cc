@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/indices/rebuild.h"

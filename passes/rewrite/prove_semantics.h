@@ -8,7 +8,7 @@
 #ifndef TG_PASSES_REWRITE_PROVE_SEMANTICS_H_
 #define TG_PASSES_REWRITE_PROVE_SEMANTICS_H_
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/op.h"
 
 namespace tg::prove {

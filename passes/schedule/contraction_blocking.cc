@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "ir/arithmetic.h"
-#include "ir/check.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/operand_traversal.h"
 

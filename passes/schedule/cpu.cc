@@ -1,7 +1,7 @@
 // The heuristic for OpenCL on a CPU: one work-item for each group, vectors along the axis where
 // they cost least, a register tile where operands are reused, and loops inside so that there are
 // few groups.
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "passes/schedule/cache_blocking.h"
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/cpu_column_sums.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 

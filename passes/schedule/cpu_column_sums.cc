@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/vectorization_cost.h"

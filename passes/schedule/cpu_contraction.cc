@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/packing.h"

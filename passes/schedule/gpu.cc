@@ -192,7 +192,7 @@ void ScheduleForGpu(ScheduleBuilder& t) {
     if (t.nest().GroupSize() == 1) Locals(t);
     return;
   }
-  if (Sums(t) || ScheduleGpuMatvec(t) || ShareBlocks(t)) return;
+  if (ScheduleGpuSums(t) || ScheduleGpuMatvec(t) || ShareBlocks(t)) return;
   const bool windows = NestedWindows(t);
   if (!windows && (NestedReduce(t) || Matvec(t))) return;
   const bool grouped = !windows && GroupReduce(t);

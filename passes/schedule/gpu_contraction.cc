@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction.h"

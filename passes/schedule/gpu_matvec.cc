@@ -85,7 +85,7 @@ std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const passes::Tar
   }
 }
 
-int64_t Product(const std::vector<int64_t>& numbers) {
+int64_t ProductOf(const std::vector<int64_t>& numbers) {
   int64_t product = 1;
   for (const int64_t n : numbers) product *= n;
   return product;
@@ -148,7 +148,7 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
       PowerOfTwoDivisor(sizes.back(), std::max<int64_t>(1, t.target().mem_width / operands.widest));
   sizes.back() /= unrolled;
   const std::vector<int64_t> shares = Shares(sizes, t.target());
-  if (Product(shares) < t.target().least_group_items) return false;
+  if (ProductOf(shares) < t.target().least_group_items) return false;
 
   const ScheduleBuilder::State state = t.Save();
   const std::string row = t.nest().axes[results.back()].name;
@@ -171,7 +171,7 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
     t.Restore(state);
     return false;
   }
-  TileRows(t, row, Product(shares));
+  TileRows(t, row, ProductOf(shares));
   return true;
 }
 

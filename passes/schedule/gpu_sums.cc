@@ -68,7 +68,7 @@ std::vector<std::string> OuterReduceAxes(const ScheduleBuilder& t) {
 }
 
 // The product of these axes' sizes.
-int64_t Steps(const ScheduleBuilder& t, const std::vector<std::string>& names) {
+int64_t TripCount(const ScheduleBuilder& t, const std::vector<std::string>& names) {
   int64_t steps = 1;
   for (const std::string& name : names) steps *= t.Size(t.nest().AxisNamed(name));
   return steps;
@@ -89,7 +89,7 @@ std::vector<std::string> FirstAxes(const ScheduleBuilder& t) {
 
 }  // namespace
 
-bool Sums(ScheduleBuilder& t) {
+bool ScheduleGpuSums(ScheduleBuilder& t) {
   const std::vector<loop_nest::AxisList> all = AxesByReduce(t);
   if (all.empty() || t.IsSymbolic(all[0].back())) return false;
   const loop_nest::AxisList& reduces = all[0];
@@ -128,7 +128,7 @@ bool Sums(ScheduleBuilder& t) {
 
 bool NestedWindows(ScheduleBuilder& t) {
   const std::vector<std::string> outer = OuterReduceAxes(t);
-  const int64_t pixels = Steps(t, outer);
+  const int64_t pixels = TripCount(t, outer);
   if (!FillsGroup(t, pixels) || pixels > ScheduleBuilder::kMostCopies) return false;
   const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
   const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
@@ -144,7 +144,7 @@ bool NestedWindows(ScheduleBuilder& t) {
 
 bool NestedReduce(ScheduleBuilder& t) {
   const std::vector<std::string> outer = OuterReduceAxes(t);
-  const int64_t items = Steps(t, outer);
+  const int64_t items = TripCount(t, outer);
   if (!FillsGroup(t, items) || items > t.target().MostItems()) return false;
   for (const std::string& name : outer) {
     if (!t.Try<directive::Group>(t.nest().AxisNamed(name))) return false;

@@ -13,7 +13,7 @@ namespace tg::schedule {
 // contiguous in memory, a group computes one result. Otherwise neighbouring work-items compute
 // neighbouring results; if there are few results, several rows of work-items also divide the terms
 // among them.
-bool Sums(ScheduleBuilder& t);
+bool ScheduleGpuSums(ScheduleBuilder& t);
 // A reduce over the results of another one, for example the pooling of a product. The work-items of
 // a group compute the inner results for a few neighbouring outputs, and then reduce them.
 bool NestedReduce(ScheduleBuilder& t);

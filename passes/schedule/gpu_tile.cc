@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/arithmetic.h"
-#include "ir/check.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg::schedule {

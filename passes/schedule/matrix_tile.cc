@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg::schedule {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::schedule {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace tg::schedule {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::schedule {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/schedule_builder.h"
 

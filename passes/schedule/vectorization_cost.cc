@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::schedule {

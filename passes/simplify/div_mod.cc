@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "passes/rewrite/build.h"
 #include "passes/simplify/affine_expr.h"
 

@@ -1,6 +1,6 @@
 #include "passes/simplify/id_sums.h"
 
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/simplify/affine_expr.h"
 

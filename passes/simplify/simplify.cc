@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
 #include "ir/shape.h"
 #include "passes/simplify/gate.h"
 #include "passes/simplify/id_sums.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/walk.h"
 
 namespace tg::testing {

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/Endian.h"
-#include "runtime/base/status.h"
 #include "runtime/media/picture.h"
 #include "runtime/media/sound.h"
 

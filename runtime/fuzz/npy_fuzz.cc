@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/io/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!header.ok()) std::abort();
   const std::string_view elements(reinterpret_cast<const char*>(tensor->data.data()),
                                   tensor->data.size());
-  const absl::StatusOr<HostTensor> again = ParseNpy(Cat(*header, elements), "output");
+  const absl::StatusOr<HostTensor> again = ParseNpy(tg::Cat(*header, elements), "output");
   if (!again.ok() || *again != *tensor) std::abort();
   return 0;
 }

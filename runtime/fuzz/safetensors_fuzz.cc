@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/io/safetensors.h"
 
 namespace tg::runtime {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/status.h"
 #include "gtest/gtest.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

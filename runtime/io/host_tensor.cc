@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/status.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy_header.h"
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <random>
 
+#include "base/status.h"
 #include "gtest/gtest.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
 namespace tg::runtime {

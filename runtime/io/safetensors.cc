@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
-#include "runtime/base/status.h"
 #include "runtime/io/json_check.h"
 #include "runtime/io/safetensors_dtype.h"
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <random>
 
+#include "base/status.h"
 #include "gtest/gtest.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -3,10 +3,10 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/safetensors_dtype.h"
 

@@ -6,8 +6,8 @@
 #include <initializer_list>
 #include <type_traits>
 
+#include "base/status.h"
 #include "llvm/ADT/StringRef.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

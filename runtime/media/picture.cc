@@ -11,10 +11,10 @@
 #include <iterator>
 #include <memory>
 
+#include "base/status.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/Endian.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
 namespace tg::runtime {
@@ -64,7 +64,7 @@ absl::Status CheckBmp(std::string_view bytes, std::string_view name) {
   return absl::OkStatus();
 }
 
-struct Format {
+struct PictureFormat {
   std::string_view signature;
   absl::Status (*check_whole)(std::string_view bytes, std::string_view name);
   // The maximum number of pixels per byte of a file, so that a short file cannot claim to be large.
@@ -72,7 +72,7 @@ struct Format {
   // block of 64 pixels.
   int64_t pixels_per_byte;
 };
-constexpr Format kFormats[] = {
+constexpr PictureFormat kFormats[] = {
     {"\x89PNG\r\n\x1a\n", CheckPng, 8 * 1032},
     {"\xff\xd8\xff", CheckJpeg, 8 * 64},
     {"BM", CheckBmp, 8},
@@ -86,7 +86,7 @@ struct Free {
 
 absl::StatusOr<Picture> ParsePicture(std::string_view bytes, std::string_view name) {
   const auto* format = std::ranges::find_if(
-      kFormats, [&](const Format& f) { return bytes.starts_with(f.signature); });
+      kFormats, [&](const PictureFormat& f) { return bytes.starts_with(f.signature); });
   if (format == std::end(kFormats)) {
     return InvalidArgument(name, ": this is no picture in a format that is read: JPEG, PNG, BMP");
   }

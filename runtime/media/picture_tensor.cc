@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 
+#include "base/status.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "runtime/media/store.h"
 #include "runtime/media/taps.h"
 #include "runtime/media/tensors.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "base/status.h"
 #include "llvm/Support/Endian.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/media/taps.h"
 
@@ -21,15 +21,15 @@ constexpr int64_t kMaxRate = 1 << 20, kMaxChannels = 256;
 // Programs that write to a pipe do not know the length in advance: the data extend to the end.
 constexpr size_t kUnknownLength = 0x7ffff000;
 
-struct Format {
+struct SampleFormat {
   int tag = 0, bits = 0;
   int64_t channels = 0, rate = 0;
 };
 
-absl::StatusOr<Format> ParseFormat(std::string_view chunk, std::string_view name) {
+absl::StatusOr<SampleFormat> ParseFormat(std::string_view chunk, std::string_view name) {
   constexpr size_t kSize = 16, kSubformat = 24;
   if (chunk.size() < kSize) return InvalidArgument(name, ": its chunk 'fmt ' is too short");
-  Format f;
+  SampleFormat f;
   f.tag = read16le(&chunk[0]);
   f.channels = read16le(&chunk[2]);
   f.rate = read32le(&chunk[4]);
@@ -49,7 +49,7 @@ absl::StatusOr<Format> ParseFormat(std::string_view chunk, std::string_view name
   return f;
 }
 
-float SampleAt(const Format& f, const char* at) {
+float SampleAt(const SampleFormat& f, const char* at) {
   if (f.tag == kFloat) {
     return f.bits == 32 ? std::bit_cast<float>(read32le(at))
                         : static_cast<float>(std::bit_cast<double>(read64le(at)));
@@ -68,7 +68,7 @@ float SampleAt(const Format& f, const char* at) {
   }
 }
 
-absl::StatusOr<Sound> Decode(const Format& f, std::string_view data, std::string_view name) {
+absl::StatusOr<Sound> Decode(const SampleFormat& f, std::string_view data, std::string_view name) {
   const size_t bytes = static_cast<size_t>(f.bits) / 8;
   const size_t frame = bytes * static_cast<size_t>(f.channels);
   if (data.size() % frame != 0) {
@@ -96,7 +96,7 @@ absl::StatusOr<Sound> ParseWav(std::string_view bytes, std::string_view name) {
   if (!bytes.starts_with("RIFF") || bytes.size() < kRiffHeader || bytes.substr(8, 4) != "WAVE") {
     return InvalidArgument(name, ": this is no WAV file");
   }
-  std::optional<Format> format;
+  std::optional<SampleFormat> format;
   size_t at = kRiffHeader;
   while (bytes.size() - at >= kChunkHeader) {
     const std::string_view id = bytes.substr(at, 4);

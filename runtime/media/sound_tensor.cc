@@ -2,27 +2,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/status.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/media/store.h"
 #include "runtime/media/tensors.h"
 
 namespace tg::runtime {
 namespace {
 
-constexpr int64_t kOpen = TensorForm::kOpen;
+constexpr int64_t kOpenLength = TensorForm::kOpen;
 
 // The shape of the tensor: one sound of `length` samples, or frames of them.
 absl::StatusOr<std::vector<int64_t>> ShapeFor(int64_t length, const MediaOptions& options,
                                               const TensorForm& form) {
-  std::vector<int64_t> shape = form.shape.value_or(std::vector<int64_t>{kOpen, kOpen});
+  std::vector<int64_t> shape = form.shape.value_or(std::vector<int64_t>{kOpenLength, kOpenLength});
   const size_t axes = options.hop ? 2 : 1;
   if (shape.size() < axes) {
     return InvalidArgument("the input ", FormText(form), " has no axis for ",
                            options.hop ? "frames" : "samples");
   }
   for (size_t i = 0; i + axes < shape.size(); ++i) {
-    if (shape[i] == kOpen) shape[i] = 1;
+    if (shape[i] == kOpenLength) shape[i] = 1;
     if (shape[i] != 1) {
       return InvalidArgument("one sound does not fill the input, ", FormText(form));
     }
@@ -31,14 +31,14 @@ absl::StatusOr<std::vector<int64_t>> ShapeFor(int64_t length, const MediaOptions
   int64_t& extent = shape[shape.size() - axes];
   int64_t have = length;
   if (options.hop) {
-    if (samples == kOpen) {
+    if (samples == kOpenLength) {
       return InvalidArgument("hop needs an input whose last axis has a size, not ", FormText(form));
     }
     // The last frame may reach beyond the end of the sound.
     have = 1 + (std::max<int64_t>(0, length - samples) + *options.hop - 1) / *options.hop;
   }
-  if (extent == kOpen || options.fit_length) {
-    extent = extent == kOpen ? have : extent;
+  if (extent == kOpenLength || options.fit_length) {
+    extent = extent == kOpenLength ? have : extent;
   } else if (extent != have) {
     return InvalidArgument("there are ", have, options.hop ? " frames" : " samples",
                            ", but the input is ", FormText(form), "; length=fit cuts or fills");
@@ -57,7 +57,7 @@ std::string FormText(const TensorForm& form) {
   if (!form.shape) return text + "...]";
   for (size_t i = 0; i < form.shape->size(); ++i) {
     const int64_t extent = (*form.shape)[i];
-    text += Cat(i > 0 ? ", " : "", extent == kOpen ? "?" : std::to_string(extent));
+    text += Cat(i > 0 ? ", " : "", extent == kOpenLength ? "?" : std::to_string(extent));
   }
   return text + "]";
 }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {

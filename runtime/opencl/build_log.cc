@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/opencl/source_functions.h"
 
 namespace tg::runtime {

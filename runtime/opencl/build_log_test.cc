@@ -1,7 +1,7 @@
 #include "runtime/opencl/build_log.h"
 
+#include "base/status.h"
 #include "gtest/gtest.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/driver_cache.h"
 #include "runtime/opencl/opencl_layers.h"

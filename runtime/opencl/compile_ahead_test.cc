@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "gtest/gtest.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/testing.h"

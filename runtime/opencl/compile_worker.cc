@@ -5,7 +5,7 @@
 #include <csignal>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/compile_job.h"
 

@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
+#include "base/status.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
 namespace tg::runtime {
@@ -27,19 +28,11 @@ namespace fs = std::filesystem;
 // An entry has a magic, the key's length, the value's length, the key, the value, and a checksum of
 // all preceding bytes. Numbers have 8 bytes in this machine's order. On a machine with another
 // order, the lengths or the checksum do not match, which is a miss.
-constexpr std::string_view kMagic = "tgcache1";
+constexpr std::string_view kCacheMagic = "tgcache1";
 constexpr std::string_view kSuffix = ".tgcache";
 constexpr size_t kOverhead = 8 + 8 + 8 + 8;
 constexpr auto kStaleTemporary = std::chrono::hours(1);
 constexpr uint64_t kScanFraction = 16;  // scans the folder after storing 1/16 of the bound
-
-constexpr uint64_t kFnvBasis = 0xcbf29ce484222325u;
-
-// FNV-1a, 64 bits.
-uint64_t Hash(std::string_view bytes, uint64_t hash = kFnvBasis) {
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 std::string Number(uint64_t value) {
   std::string out(sizeof value, '\0');
@@ -57,10 +50,11 @@ uint64_t TakeNumber(std::string_view& bytes) {
 enum class Found { kValue, kOtherKey, kDamaged };
 
 Found Decode(std::string_view bytes, std::string_view key, std::string_view& value) {
-  if (bytes.size() < kOverhead || bytes.substr(0, kMagic.size()) != kMagic) return Found::kDamaged;
+  if (bytes.size() < kOverhead || bytes.substr(0, kCacheMagic.size()) != kCacheMagic)
+    return Found::kDamaged;
   std::string_view tail = bytes.substr(bytes.size() - 8);
-  if (TakeNumber(tail) != Hash(bytes.substr(0, bytes.size() - 8))) return Found::kDamaged;
-  std::string_view body = bytes.substr(kMagic.size(), bytes.size() - kMagic.size() - 8);
+  if (TakeNumber(tail) != Fnv64(bytes.substr(0, bytes.size() - 8))) return Found::kDamaged;
+  std::string_view body = bytes.substr(kCacheMagic.size(), bytes.size() - kCacheMagic.size() - 8);
   const uint64_t key_size = TakeNumber(body), value_size = TakeNumber(body);
   if (key_size > body.size() || value_size != body.size() - key_size) return Found::kDamaged;
   if (body.substr(0, key_size) != key) return Found::kOtherKey;
@@ -86,7 +80,7 @@ absl::Status MakeDirectories(const std::string& directory) {
 
 }  // namespace
 
-uint64_t Checksum(std::string_view bytes) { return Hash(bytes); }
+uint64_t Checksum(std::string_view bytes) { return Fnv64(bytes); }
 
 std::string DefaultCacheDirectory() {
   if (std::string directory = Environment("TG_CACHE_DIR"); !directory.empty()) return directory;
@@ -105,8 +99,8 @@ std::string DiskCache::PathOf(std::string_view key) const {
   std::array<char, 33> name;
   // Two hashes with different bases give 128 bits. A collision only costs a miss.
   std::snprintf(name.data(), name.size(), "%016llx%016llx",
-                static_cast<unsigned long long>(Hash(key)),
-                static_cast<unsigned long long>(Hash(key, ~kFnvBasis)));
+                static_cast<unsigned long long>(Fnv64(key)),
+                static_cast<unsigned long long>(Fnv64(key, ~kFnv64Basis)));
   return Cat(directory_, "/", std::string_view(name.data()), kSuffix);
 }
 
@@ -137,8 +131,8 @@ void DiskCache::Store(std::string_view key, std::string_view value) {
   const uint64_t size = kOverhead + key.size() + value.size();
   if (directory_.empty() || size > bound_) return;
   if (absl::Status made = MakeDirectories(directory_); !made.ok()) return WarnOnce(made);
-  std::string head = Cat(kMagic, Number(key.size()), Number(value.size()), key);
-  const std::string checksum = Number(Hash(value, Hash(head)));
+  std::string head = Cat(kCacheMagic, Number(key.size()), Number(value.size()), key);
+  const std::string checksum = Number(Fnv64(value, Fnv64(head)));
   const absl::Status written =
       instrument::WriteFile(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
   if (!written.ok()) return WarnOnce(written);

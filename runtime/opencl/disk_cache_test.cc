@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/status.h"
 #include "gtest/gtest.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
 namespace tg::runtime {

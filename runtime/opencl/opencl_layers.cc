@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 

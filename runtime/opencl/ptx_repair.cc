@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "base/status.h"
 #include "gtest/gtest.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::runtime {
 namespace {

@@ -1,6 +1,6 @@
 #include "runtime/plan/extents.h"
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "base/status.h"
 #include "ir/text/testing.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/testing.h"
 
 namespace tg::runtime {

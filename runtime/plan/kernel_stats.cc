@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "codegen/opencl/launch_data.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/needed_shares.h"
 
 namespace tg::runtime {

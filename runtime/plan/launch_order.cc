@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/walk.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

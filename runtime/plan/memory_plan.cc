@@ -23,7 +23,7 @@ size_t MostLive(std::span<const Lifetime> lifetimes) {
 }
 
 // The disjoint lifetimes of a block's buffers: last step by first step.
-class Block {
+class MemoryBlock {
  public:
   bool IsFree(const Lifetime& life) const {
     const auto after = lives_.upper_bound(life.last);  // the first lifetime that begins after it
@@ -45,7 +45,7 @@ MemoryPlan PlanMemory(std::span<const Lifetime> lifetimes) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  std::vector<Block> blocks;
+  std::vector<MemoryBlock> blocks;
   for (const size_t i : order) {
     const Lifetime& life = lifetimes[i];
     plan.separate_bytes += life.bytes;

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/scratch.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/input_dependence.h"
 #include "runtime/plan/temporaries.h"
 

@@ -1,7 +1,7 @@
 // Waits between the queues of a plan over several devices.
 #include <algorithm>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/plan/plan.h"
 
 namespace tg::runtime {

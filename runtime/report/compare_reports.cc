@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/report/format.h"
 #include "runtime/report/run_report.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 

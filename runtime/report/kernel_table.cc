@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "base/status.h"
 #include "codegen/kernel_names.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 #include "runtime/report/run_report.h"
 
 namespace tg::runtime {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/status.h"
 #include "ir/interpret/allowed.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {

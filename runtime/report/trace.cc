@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

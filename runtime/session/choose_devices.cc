@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/status.h"
 #include "ir/devices.h"
-#include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/status.h"
 #include "runtime/base/available_memory.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/format.h"
 

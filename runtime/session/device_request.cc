@@ -1,6 +1,6 @@
 #include "runtime/session/device_request.h"
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/devices.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/temporaries.h"
 
 namespace tg::runtime {

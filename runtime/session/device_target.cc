@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::runtime {
 namespace {

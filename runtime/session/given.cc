@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
+#include "base/status.h"
 #include "ir/text/diagnostic.h"
 #include "ir/walk.h"
-#include "runtime/base/status.h"
 #include "runtime/session/params.h"
 #include "runtime/session/tensors.h"
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "base/status.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
 #include "passes/pipeline.h"
-#include "runtime/base/status.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/open_devices.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status.h"
 #include "passes/kernelize/kernelize.h"
-#include "runtime/base/status.h"
 #include "runtime/session/device_target.h"
 
 namespace tg::runtime {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/interpret/host_buffer.h"
-#include "runtime/base/status.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {

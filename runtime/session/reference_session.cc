@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {

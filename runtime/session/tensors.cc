@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/check.h"
-#include "runtime/base/status.h"
+#include "base/check.h"
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {

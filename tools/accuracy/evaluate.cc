@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/status.h"
 #include "ir/interpret/options.h"
 #include "ir/text/parser.h"
-#include "runtime/base/status.h"
 #include "runtime/session/compile.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/device_target.h"
@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Sc
   Diagnostics diagnostics;
   const std::string text = ProgramText(function, scalar, by.contract, size);
   std::unique_ptr<Module> module = ParseModule(text, "accuracy.uop", diagnostics);
-  if (!module) return runtime::InvalidArgument(diagnostics.ToString());
+  if (!module) return InvalidArgument(diagnostics.ToString());
 
   std::unique_ptr<runtime::Session> session;
   if (by.kind == Implementation::Kind::kInterpreter) {

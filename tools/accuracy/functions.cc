@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::accuracy {
 namespace {

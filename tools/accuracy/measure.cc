@@ -1,8 +1,8 @@
 #include "tools/accuracy/measure.h"
 
 #include "absl/strings/str_format.h"
+#include "base/status.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "tools/accuracy/reference.h"
 
 namespace tg::accuracy {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "tools/bench/bench_run.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/listing.h"
@@ -21,9 +21,6 @@
 
 namespace tg::bench {
 namespace {
-
-using runtime::Cat;
-using runtime::InvalidArgument;
 
 constexpr char kTool[] = "tg-bench";
 // OpenBLAS and ONNX Runtime let their threads spin after a call.

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/status.h"
 #include "passes/pipeline.h"
 #include "runtime/base/spans.h"
-#include "runtime/base/status.h"
 #include "runtime/io/npy.h"
 #include "runtime/opencl/device.h"
 #include "runtime/report/format.h"
@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using runtime::Cat;
 using runtime::HostTensor;
 using runtime::Session;
 
@@ -85,8 +84,7 @@ absl::Status BenchRun::Prepare() {
       tell_(HeadText(report_));
     }
   } else if (!options_.check_only) {
-    return runtime::InvalidArgument(
-        "the interpreter is not timed; with --check-only it is checked");
+    return InvalidArgument("the interpreter is not timed; with --check-only it is checked");
   }
   if (!options_.peer_script.empty()) {
     TG_ASSIGN_OR_RETURN(peers_, PeerProcess::Start(options_.python, options_.peer_script));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "tools/calibrate/probes.h"
 
 namespace tg::bench {

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 
 extern char** environ;
 
@@ -19,8 +19,6 @@ namespace tg::bench {
 namespace {
 
 namespace json = llvm::json;
-
-using runtime::Cat;
 
 std::string TextOf(json::Value value) {
   std::string text;
@@ -82,7 +80,7 @@ absl::StatusOr<std::unique_ptr<PeerProcess>> PeerProcess::Start(const std::strin
   ::close(up[1]);
   if (error != 0) {
     process->pid_ = -1;
-    return runtime::NotFound("cannot start ", python, ": ", std::strerror(error));
+    return NotFound("cannot start ", python, ": ", std::strerror(error));
   }
   ::signal(SIGPIPE, SIG_IGN);  // a peer that has ended is an error of Ask
   TG_ASSIGN_OR_RETURN(const std::string line, process->ReadLine());
@@ -96,7 +94,7 @@ absl::StatusOr<std::unique_ptr<PeerProcess>> PeerProcess::Start(const std::strin
     }
   }
   if (process->peers_.empty()) {
-    return runtime::NotFound(python, " has no peer: numpy, onnxruntime, torch or tinygrad");
+    return NotFound(python, " has no peer: numpy, onnxruntime, torch or tinygrad");
   }
   return process;
 }

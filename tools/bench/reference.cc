@@ -5,9 +5,9 @@
 #include <limits>
 #include <random>
 
+#include "base/status.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "runtime/report/format.h"
 #include "runtime/session/tensors.h"
 
@@ -178,7 +178,7 @@ int64_t Reference::CostOfElement() const {
 absl::Status Reference::Check(const HostTensor& result) const {
   const Operand expected = ResultOf(row_);
   if (runtime::ScalarOf(result.type) != expected.type || result.shape != expected.shape) {
-    return runtime::InvalidArgument(
+    return InvalidArgument(
         row_.name, ": the result is ", runtime::TypeAndShape(result.type, result.shape), ", not ",
         runtime::TypeAndShape(*runtime::ElementTypeOf(expected.type), expected.shape));
   }
@@ -197,10 +197,10 @@ absl::Status Reference::Check(const HostTensor& result) const {
     if (row_.type == Scalar::kF16) e.tolerance += kHalfEpsilon * std::fabs(e.value);
     const double value = NumberAt(result, index);
     if (std::fabs(value - e.value) <= e.tolerance) continue;  // false for NaN
-    return runtime::InvalidArgument(row_.name, ": element ", index, " of the result is ",
-                                    runtime::FormatNumber("%.9g", value), ", not ",
-                                    runtime::FormatNumber("%.9g", e.value), " (a difference up to ",
-                                    runtime::FormatNumber("%.3g", e.tolerance), " is accepted)");
+    return InvalidArgument(row_.name, ": element ", index, " of the result is ",
+                           runtime::FormatNumber("%.9g", value), ", not ",
+                           runtime::FormatNumber("%.9g", e.value), " (a difference up to ",
+                           runtime::FormatNumber("%.3g", e.tolerance), " is accepted)");
   }
   return absl::OkStatus();
 }

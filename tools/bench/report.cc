@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 #include "runtime/report/format.h"
 
 namespace tg::bench {
@@ -14,7 +14,6 @@ namespace {
 
 namespace json = llvm::json;
 
-using runtime::Cat;
 using runtime::Cell;
 using runtime::FormatNumber;
 using runtime::FormatSeconds;

@@ -1,8 +1,8 @@
 // Operands, costs and graph of a row.
 #include <numeric>
 
+#include "base/status.h"
 #include "frontend/common/graph_builder.h"
-#include "runtime/base/status.h"
 #include "tools/bench/row.h"
 
 namespace tg::bench {
@@ -165,7 +165,7 @@ absl::StatusOr<std::unique_ptr<Module>> BuildModule(const Row& row) {
     inputs.push_back(g.Declare(operand.name, DeclOf(operand)));
   }
   const Value y = BuildResult(g, row, inputs);
-  if (!g.ok() || y == nullptr) return runtime::InvalidArgument(row.name, ": ", g.error());
+  if (!g.ok() || y == nullptr) return InvalidArgument(row.name, ": ", g.error());
   module->buffers.push_back(DeclOf(ResultOf(row)));
   const std::string_view targets[] = {"y"};
   graph->body.root = g.ir().Sink({&y, 1}, targets);

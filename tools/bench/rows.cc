@@ -1,13 +1,11 @@
 // The table of rows.
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "tools/bench/row.h"
 
 namespace tg::bench {
 namespace {
-
-using runtime::Cat;
 
 std::string_view PrefixOf(Scalar type) {
   switch (type) {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/status.h"
 #include "runtime/base/spans.h"
-#include "runtime/base/status.h"
 
 namespace tg::bench {
 namespace {

@@ -32,13 +32,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
 #include "ir/walk.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/device.h"
 #include "runtime/plan/kernel_stats.h"
 #include "runtime/session/device_kernels.h"
@@ -52,14 +52,13 @@
 namespace tg::bridge {
 namespace {
 
-using runtime::Cat;
 using runtime::HostTensor;
 
 constexpr char kTool[] = "tg-serve";
 
 absl::StatusOr<std::string> ReadLine() {
   std::string line;
-  if (!std::getline(std::cin, line)) return runtime::InvalidArgument("the request is cut off");
+  if (!std::getline(std::cin, line)) return InvalidArgument("the request is cut off");
   return line;
 }
 
@@ -81,7 +80,7 @@ bool ReadBytes(size_t count, Bytes& to) {
 }
 
 absl::Status NoRequest(std::string_view line) {
-  return runtime::InvalidArgument("no request: '", line, "'");
+  return InvalidArgument("no request: '", line, "'");
 }
 
 absl::StatusOr<std::pair<std::string, int64_t>> ReadVar() {
@@ -120,7 +119,7 @@ class Server {
         std::string pipeline;
         if (!(words >> bytes >> pipeline)) return NoRequest(line);
         std::string text;
-        if (!ReadBytes(bytes, text)) return runtime::InvalidArgument("the text is cut off");
+        if (!ReadBytes(bytes, text)) return InvalidArgument("the text is cut off");
         answer = verb == "print" ? Print(text, pipeline) : Compile(text, pipeline);
       } else if (verb == "kernels") {
         int64_t id = 0;
@@ -218,7 +217,7 @@ class Server {
 
   absl::StatusOr<runtime::DeviceSession*> Find(int64_t id) {
     const auto found = sessions_.find(id);
-    if (found == sessions_.end()) return runtime::NotFound("there is no module ", id);
+    if (found == sessions_.end()) return NotFound("there is no module ", id);
     return found->second.get();
   }
 
@@ -235,7 +234,7 @@ class Server {
       size_t bytes = 0;
       if (!(words >> name >> bytes)) return NoRequest(line);
       if (!ReadBytes(bytes, data)) {
-        return runtime::InvalidArgument("input ", name, " is cut off");
+        return InvalidArgument("input ", name, " is cut off");
       }
     }
     for (size_t i = 0; i < outputs; ++i) {
@@ -259,7 +258,7 @@ class Server {
       tensor.type = runtime::ElementTypeOf(buffer->dtype.scalar()).value();
       tensor.data = std::move(data);
       if (tensor.data.size() != runtime::NumBytes(tensor.type, tensor.shape)) {
-        return runtime::InvalidArgument("input ", name, " has ", tensor.data.size(), " bytes");
+        return InvalidArgument("input ", name, " has ", tensor.data.size(), " bytes");
       }
       TG_RETURN_IF_ERROR(session.Set(name, tensor));
     }

@@ -23,10 +23,13 @@ MAX_README_WORDS = 900
 BENCHMARKS = "docs/benchmarks.md"
 CODE = (".h", ".cc", ".c", ".cl", ".def", ".bzl", ".py", ".sh")
 TEXT = CODE + (".md", ".uop", ".txt", "BUILD", "WORKSPACE", ".bazelrc")
-# Who may include whom: a layer sees those to its left; frontend/ sees ir/ alone.
-LAYERS = ["ir", "passes", "codegen", "runtime", "tools"]
+# Who may include whom: a layer sees those to its left; frontend/ sees base/ and ir/ alone.
+LAYERS = ["base", "ir", "passes", "codegen", "runtime", "tools"]
 SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
-SEES["frontend"] = ["ir", "frontend"]
+SEES["frontend"] = ["base", "ir", "frontend"]
+# Namespaces in tg that a folder opens besides the ones that its path names.
+OWN_NAMESPACES = {"frontend/tokenizer/testing": "jinja",
+                  "passes/directives": "directive", "passes/rewrite": "prove", "passes/simplify": "rule_lists"}
 SEES["tools"] = SEES["tools"] + ["frontend"]
 # A pass includes no other pass, except that simplify is a library as well, which these folders use. A name that
 # is not needed is an error, none is added.
@@ -137,6 +140,23 @@ class LintTest(unittest.TestCase):
                 problems.append("%s: should end with '#endif  // %s'" % (path, guard))
         self.assert_none(problems)
 
+    def test_namespaces(self):
+        """base/ and ir/ are tg; the names of any other folder are in a namespace in it."""
+        problems = []
+        for path in self.ending(".h", ".cc"):
+            folder = os.path.dirname(path)
+            parts = folder.split("/")
+            if parts[0] in ("base", "ir") and "interpret" not in parts or parts[0] not in SEES:
+                continue
+            allowed = {"tg::" + name for name in parts + [OWN_NAMESPACES.get(folder)] if name}
+            blocks = re.finditer(r"^namespace (tg[\w:]*) \{\n(.*?)^\}  // namespace", read(path), re.MULTILINE | re.DOTALL)
+            for block in blocks:
+                # Declarations of another library's classes are in the namespace of that library.
+                declares = all(re.fullmatch(r"\s*((class|struct) \w+;.*)?", line) for line in block.group(2).split("\n"))
+                if block.group(1) not in allowed and not declares:
+                    problems.append("%s: namespace %s, not one of %s" % (path, block.group(1), ", ".join(sorted(allowed))))
+        self.assert_none(problems)
+
     def test_layers(self):
         problems = []
         for path in self.ending(".h", ".cc"):
@@ -151,7 +171,7 @@ class LintTest(unittest.TestCase):
     def test_passes_include_no_other_pass(self):
         passes = [path.split("/")[1] for path in self.files
                   if re.fullmatch(r"passes/(\w+)/\1\.h", path)
-                  and re.search(r"^extern const Pass k", read(path), re.MULTILINE)]
+                  and re.search(r"^extern const (?:passes::)?Pass k", read(path), re.MULTILINE)]
         self.assertGreaterEqual(len(passes), 9)
         allowed = {(folder, "simplify") for folder in SIMPLIFY_USERS}
         problems, used = [], set()

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/status.h"
 #include "passes/target_fields.h"
-#include "runtime/base/status.h"
 #include "runtime/report/format.h"
 #include "runtime/session/device_target.h"
 #include "tools/calibrate/probes.h"
@@ -12,7 +12,6 @@
 namespace tg::calibrate {
 namespace {
 
-using runtime::Cat;
 using runtime::FormatNumber;
 
 // Three digits, as more are noise.

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
 #include "passes/target_fields.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/device.h"
 #include "runtime/session/device_target.h"
 #include "tools/calibrate/calibrate.h"
@@ -52,7 +52,7 @@ int CalibrateMain(int argc, const char* const* argv) {
   if (!rest->empty()) {
     return driver::Fail(
         kTool, driver::kUsage,
-        runtime::InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
+        InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
   }
   if (help || version) {
     const std::string text =

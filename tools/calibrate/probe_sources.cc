@@ -2,12 +2,10 @@
 
 #include <string_view>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::calibrate {
 namespace {
-
-using runtime::Cat;
 
 std::string_view NameOf(Scalar type) {
   switch (type) {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/status.h"
 #include "runtime/base/spans.h"
-#include "runtime/base/status.h"
 #include "tools/calibrate/probe_sources.h"
 
 namespace tg::calibrate {
@@ -63,7 +63,7 @@ absl::StatusOr<double> Probes::CopyBytes(int width, bool scaled) {
   const size_t bytes = std::min<size_t>(kMaxCopiedBytes, info().max_allocation / 4);
   const size_t vector = sizeof(float) * static_cast<size_t>(width);
   const size_t group = is_cpu() ? 4096 : 256, vectors = bytes / vector / group * group;
-  if (vectors == 0) return runtime::InvalidArgument("the device has too little memory to measure");
+  if (vectors == 0) return InvalidArgument("the device has too little memory to measure");
   TG_ASSIGN_OR_RETURN(const BufferRef from, pool_->Allocate(vectors * vector));
   TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(vectors * vector));
   TG_RETURN_IF_ERROR(runtime::Fill(*from, std::byte{0}));
@@ -82,7 +82,7 @@ absl::StatusOr<double> Probes::ReadBytes(int width) {
   const size_t local = is_cpu() ? 1 : 256, steps = is_cpu() ? 65536 : 64;
   const size_t group = local * steps * sizeof(float) * static_cast<size_t>(width);
   const size_t groups = bytes / group;
-  if (groups == 0) return runtime::InvalidArgument("the device has too little memory to measure");
+  if (groups == 0) return InvalidArgument("the device has too little memory to measure");
   TG_ASSIGN_OR_RETURN(const BufferRef from, pool_->Allocate(groups * group));
   TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(groups * local * sizeof(float)));
   TG_RETURN_IF_ERROR(runtime::Fill(*from, std::byte{0}));

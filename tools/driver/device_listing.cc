@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/opencl/device.h"
 #include "tools/driver/listing.h"
 

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "base/status.h"
 #include "ir/devices.h"
-#include "runtime/base/status.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/tensors.h"
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace tg::fuzz {
 namespace {

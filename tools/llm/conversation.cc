@@ -1,6 +1,6 @@
 #include "tools/llm/conversation.h"
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::llm {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "frontend/common/graph_builder.h"
 #include "frontend/gguf/gguf.h"
 #include "frontend/gguf/weights.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/session/open.h"
 
@@ -43,11 +43,11 @@ absl::Status Run(const std::string& path, const std::string& device) {
     if (name.ends_with(kExpected)) continue;
     const gguf::Tensor* expected = model.FindTensor(std::string(name) + std::string(kExpected));
     if (!expected || expected->shape != tensor.shape) {
-      return runtime::InvalidArgument(path, ": there is no tensor ", name, kExpected);
+      return InvalidArgument(path, ": there is no tensor ", name, kExpected);
     }
     const gguf::Weight weight = gguf::DeclareWeight(*module, tensor, path);
     const frontend::Value value = gguf::DecodeWhole(g, weight.type, gguf::Fields(g, weight));
-    if (!value) return runtime::InvalidArgument(g.error());
+    if (!value) return InvalidArgument(g.error());
     BufferDecl decl;
     decl.name = "decoded." + std::string(name);
     decl.dtype = Scalar::kF32;
@@ -58,7 +58,7 @@ absl::Status Run(const std::string& path, const std::string& device) {
     names.push_back(decl.name);
     decoded.push_back({decl.name, expected});
   }
-  if (decoded.empty()) return runtime::InvalidArgument(path, ": there is no tensor to decode");
+  if (decoded.empty()) return InvalidArgument(path, ": there is no tensor to decode");
   graph.body.root = g.ir().Sink(values, std::vector<std::string_view>(names.begin(), names.end()));
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                       runtime::OpenSession(std::move(module), device));
@@ -75,7 +75,7 @@ absl::Status Run(const std::string& path, const std::string& device) {
     std::printf("%s: %zu elements, %zu differ\n", d.name.c_str(), count, different);
     wrong += different;
   }
-  if (wrong > 0) return runtime::InvalidArgument(wrong, " elements differ");
+  if (wrong > 0) return InvalidArgument(wrong, " elements differ");
   return absl::OkStatus();
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "tools/llm/text_stream.h"
 
 namespace tg::llm {
@@ -25,11 +25,11 @@ absl::StatusOr<Reply> Generator::Run(std::span<const tokenizer::TokenId> prompt,
                                      const GenerateOptions& options,
                                      const std::function<void(std::string_view)>& show,
                                      const std::atomic<bool>& interrupt) {
-  if (prompt.empty()) return runtime::InvalidArgument("the prompt has no token");
+  if (prompt.empty()) return InvalidArgument("the prompt has no token");
   if (static_cast<int64_t>(prompt.size()) > model_.context()) {
-    return absl::ResourceExhaustedError(runtime::Cat("the prompt has ", prompt.size(),
-                                                     " tokens, but the context holds ",
-                                                     model_.context(), "; --ctx sets it"));
+    return absl::ResourceExhaustedError(Cat("the prompt has ", prompt.size(),
+                                            " tokens, but the context holds ", model_.context(),
+                                            "; --ctx sets it"));
   }
   // The last token of the prompt is computed in any case, for its logits.
   const size_t most = std::min(prompt.size() - 1, text_.size());

@@ -4,12 +4,10 @@
 #include <cstdlib>
 #include <limits>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::llm {
 namespace {
-
-using runtime::InvalidArgument;
 
 absl::Status ReadNumber(const char* option, const std::string& text, double least, double most,
                         double* to) {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/device.h"
 #include "tools/driver/device_listing.h"
@@ -45,11 +45,10 @@ int LlmMain(int argc, const char* const* argv) {
   absl::StatusOr<GenerateOptions> options = values.Interpret();
   if (!options.ok()) return driver::Fail(kTool, driver::kUsage, options.status());
   if (models->size() != 1) {
-    return driver::Fail(
-        kTool, driver::kUsage,
-        runtime::InvalidArgument(models->empty()
-                                     ? "no model is given; see tg-llm --help"
-                                     : "one model, not " + (*models)[0] + " and " + (*models)[1]));
+    return driver::Fail(kTool, driver::kUsage,
+                        InvalidArgument(models->empty() ? "no model is given; see tg-llm --help"
+                                                        : "one model, not " + (*models)[0] +
+                                                              " and " + (*models)[1]));
   }
   const absl::Status status = LlmRun(values, *std::move(options)).Run((*models)[0]);
   return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);

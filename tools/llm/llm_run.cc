@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/report/format.h"
 #include "runtime/report/kernel_table.h"
@@ -23,7 +23,6 @@
 namespace tg::llm {
 namespace {
 
-using runtime::Cat;
 using runtime::FormatSeconds;
 
 std::atomic<bool> interrupted = false;
@@ -51,9 +50,7 @@ double Now() {
 }
 
 std::string Rate(double count, double seconds, const char* unit) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.1f %s/s", seconds > 0 ? count / seconds : 0.0, unit);
-  return text;
+  return Cat(runtime::FormatNumber("%.1f", seconds > 0 ? count / seconds : 0.0), " ", unit, "/s");
 }
 
 }  // namespace
@@ -64,16 +61,15 @@ absl::Status LlmRun::LoadTokenizer() {
   absl::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> tokenizer =
       tokenizer::MakeTokenizer(std::move(data));
   if (!tokenizer.ok()) {
-    return runtime::InvalidArgument(file_->model().paths[0], ": ",
-                                    std::string(tokenizer.status().message()));
+    return InvalidArgument(file_->model().paths[0], ": ",
+                           std::string(tokenizer.status().message()));
   }
   tokenizer_ = *std::move(tokenizer);
   if (chat.empty() || flags_.raw) return absl::OkStatus();
   absl::StatusOr<tokenizer::ChatTemplate> parsed = tokenizer::ChatTemplate::Parse(chat);
   if (!parsed.ok()) {
-    return runtime::InvalidArgument(file_->model().paths[0], ": key 'tokenizer.chat_template': ",
-                                    std::string(parsed.status().message()),
-                                    "; --raw does without it");
+    return InvalidArgument(file_->model().paths[0], ": key 'tokenizer.chat_template': ",
+                           std::string(parsed.status().message()), "; --raw does without it");
   }
   chat_ = *std::move(parsed);
   return absl::OkStatus();
@@ -101,8 +97,8 @@ absl::Status LlmRun::Load(const std::string& path) {
   TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, options));
   TG_RETURN_IF_ERROR(model_->Prepare());
   if (tokenizer_ && static_cast<int64_t>(tokenizer_->size()) != model_->vocabulary()) {
-    return runtime::InvalidArgument(path, ": ", tokenizer_->size(), " tokens, but an embedding of ",
-                                    model_->vocabulary());
+    return InvalidArgument(path, ": ", tokenizer_->size(), " tokens, but an embedding of ",
+                           model_->vocabulary());
   }
   load_seconds_ = Now() - begin;
   return absl::OkStatus();

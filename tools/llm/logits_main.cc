@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/io/npy.h"
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
@@ -32,7 +32,7 @@ absl::Status Run(int argc, char** argv) {
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> file, ModelFile::Open(argv[1]));
   TG_ASSIGN_OR_RETURN(const HostTensor given, runtime::ReadNpy(argv[2]));
   if (given.type != ElementType::kI32 || given.shape.size() != 1) {
-    return runtime::InvalidArgument(argv[2], ": no list of int32");
+    return InvalidArgument(argv[2], ": no list of int32");
   }
   std::vector<int32_t> tokens(static_cast<size_t>(given.shape[0]));
   std::memcpy(tokens.data(), given.data.data(), given.data.size());

@@ -11,15 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/io/npy.h"
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
 
 namespace tg::llm {
 namespace {
-
-using runtime::InvalidArgument;
 
 // As tools/llm/make_logits.py has it.
 int32_t TokenAt(int64_t i, int64_t vocabulary) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::llm {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::llm {
 namespace {
@@ -30,7 +30,7 @@ absl::StatusOr<int32_t> Sampler::Next(std::span<const float> logits,
                                       std::span<const int32_t> text) {
   const size_t likeliest = Likeliest(logits);
   if (std::isnan(logits[likeliest])) {
-    return runtime::InvalidArgument("the model gives no number as the logit of token ", likeliest);
+    return InvalidArgument("the model gives no number as the logit of token ", likeliest);
   }
   if (options_.temperature <= 0 && options_.repeat_penalty == 1) {
     return static_cast<int32_t>(likeliest);

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 #include "tools/llm/conversation.h"
 #include "tools/llm/server_request.h"
 
@@ -162,7 +162,7 @@ class LlmServer {
 absl::StatusOr<LlmServer::Job> LlmServer::MakeJob(const std::string& body, bool is_chat) {
   Job job;
   job.is_chat = is_chat;
-  job.id = runtime::Cat(is_chat ? "chatcmpl-" : "cmpl-", ++number_);
+  job.id = Cat(is_chat ? "chatcmpl-" : "cmpl-", ++number_);
   job.created = std::chrono::duration_cast<std::chrono::seconds>(
                     std::chrono::system_clock::now().time_since_epoch())
                     .count();
@@ -176,10 +176,10 @@ absl::StatusOr<LlmServer::Job> LlmServer::MakeJob(const std::string& body, bool 
   } else {
     job.prompt = tokenizer_.Encode(job.request.prompt, {.add_special = true});
   }
-  if (job.prompt.empty()) return runtime::InvalidArgument("the prompt has no token");
+  if (job.prompt.empty()) return InvalidArgument("the prompt has no token");
   if (static_cast<int64_t>(job.prompt.size()) > model_.context()) {
-    return runtime::InvalidArgument("the prompt has ", job.prompt.size(),
-                                    " tokens, but the context holds ", model_.context());
+    return InvalidArgument("the prompt has ", job.prompt.size(), " tokens, but the context holds ",
+                           model_.context());
   }
   return job;
 }
@@ -316,8 +316,8 @@ absl::Status LlmServer::Run() {
                    : server.bind_to_port(options_.host, options_.port) ? options_.port
                                                                        : -1;
   if (port < 0) {
-    return runtime::InvalidArgument("--serve: ", options_.host, ":", options_.port,
-                                    " cannot be listened to");
+    return InvalidArgument("--serve: ", options_.host, ":", options_.port,
+                           " cannot be listened to");
   }
   // The library lets five connections wait to be accepted; the kernel resets what comes beyond.
   ::listen(listener, SOMAXCONN);

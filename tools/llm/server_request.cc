@@ -3,16 +3,14 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/status.h"
 #include "llvm/Support/JSON.h"
-#include "runtime/base/status.h"
 #include "runtime/io/json_check.h"
 
 namespace tg::llm {
 namespace {
 
 namespace json = llvm::json;
-
-using runtime::InvalidArgument;
 
 // The greatest nesting depth of objects and lists.
 constexpr int kMaxDepth = 64;
@@ -29,8 +27,7 @@ class FieldReader {
     if (number && *number >= least && *number <= most) {
       *to = *number;
     } else {
-      Fail(name,
-           runtime::Cat("a number from ", std::to_string(least), " to ", std::to_string(most)));
+      Fail(name, Cat("a number from ", std::to_string(least), " to ", std::to_string(most)));
     }
   }
   void Integer(const char* name, int64_t least, int64_t* to) {
@@ -40,7 +37,7 @@ class FieldReader {
     if (number && *number >= least) {
       *to = *number;
     } else {
-      Fail(name, runtime::Cat("an integer of at least ", least));
+      Fail(name, Cat("an integer of at least ", least));
     }
   }
   void Bool(const char* name, bool* to) {

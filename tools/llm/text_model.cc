@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/verify/verifier.h"
 #include "passes/pipeline.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/device.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
@@ -106,17 +106,15 @@ absl::Status TextModel::Prepare() {
 }
 
 absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens) {
-  if (tokens.empty()) return runtime::InvalidArgument("no token is appended");
+  if (tokens.empty()) return InvalidArgument("no token is appended");
   for (const int32_t token : tokens) {
     if (token < 0 || token >= vocabulary()) {
-      return runtime::InvalidArgument("token ", token, " is outside of the vocabulary of ",
-                                      vocabulary());
+      return InvalidArgument("token ", token, " is outside of the vocabulary of ", vocabulary());
     }
   }
   if (static_cast<int64_t>(tokens.size()) > context_ - length_) {
-    return absl::ResourceExhaustedError(runtime::Cat("the text of ", length_, " tokens and ",
-                                                     tokens.size(),
-                                                     " more do not fit a context of ", context_));
+    return absl::ResourceExhaustedError(Cat("the text of ", length_, " tokens and ", tokens.size(),
+                                            " more do not fit a context of ", context_));
   }
   while (!tokens.empty()) {
     const size_t count = std::min(tokens.size(), static_cast<size_t>(max_chunk()));

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 namespace tg::llm {
 namespace {
@@ -53,7 +53,7 @@ class Reader {
   }
   void Fail(const char* key, const char* kind) {
     status_.Update(
-        runtime::InvalidArgument(model_.paths[0], ": the value of key '", key, "' is not ", kind));
+        InvalidArgument(model_.paths[0], ": the value of key '", key, "' is not ", kind));
   }
 
   const gguf::Model& model_;

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/report/run_report.h"
 #include "tools/driver/flags.h"
@@ -21,7 +21,7 @@ absl::StatusOr<runtime::RunReport> ReadReport(const std::string& path) {
   TG_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(path));
   absl::StatusOr<runtime::RunReport> report = runtime::ReportFromJson(text);
   if (report.ok()) return report;
-  return runtime::InvalidArgument(path, ": ", std::string(report.status().message()));
+  return InvalidArgument(path, ": ", std::string(report.status().message()));
 }
 
 absl::Status Compare(const std::string& path_a, const std::string& path_b) {
@@ -61,14 +61,13 @@ int ReportMain(int argc, const char* const* argv) {
     status = instrument::WriteStdout((help ? flags.Help() : "") +
                                      (version ? driver::VersionText(kTool) : ""));
   } else if (compare == !page.empty()) {
-    return driver::Fail(
-        kTool, driver::kUsage,
-        runtime::InvalidArgument("one of --compare and --page; see tg-report --help"));
+    return driver::Fail(kTool, driver::kUsage,
+                        InvalidArgument("one of --compare and --page; see tg-report --help"));
   } else if (files->size() != (compare ? 2 : 1)) {
     return driver::Fail(kTool, driver::kUsage,
-                        runtime::InvalidArgument(compare ? "--compare needs two reports, not "
-                                                         : "--page needs one report, not ",
-                                                 files->size()));
+                        InvalidArgument(compare ? "--compare needs two reports, not "
+                                                : "--page needs one report, not ",
+                                        files->size()));
   } else {
     status = compare ? Compare((*files)[0], (*files)[1]) : WritePage((*files)[0], page);
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 #include "runtime/report/tensor_difference.h"
 #include "runtime/session/given.h"
 #include "runtime/session/tensors.h"
@@ -15,7 +15,6 @@
 
 namespace tg::run {
 
-using runtime::Cat;
 using runtime::HostTensor;
 
 namespace {

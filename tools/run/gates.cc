@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/plan/launch_order.h"
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/format.h"
@@ -18,7 +18,6 @@
 namespace tg::run {
 namespace {
 
-using runtime::Cat;
 using runtime::FormatBytes;
 using runtime::ScheduledKernel;
 
@@ -102,7 +101,7 @@ absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
                                   [&](const auto& entry) { return entry.first == unit; });
   const double bytes = found == kUnits.end() ? -1 : number * found->second;
   if (error != std::errc() || !(bytes >= 0 && bytes < 0x1p62)) {
-    return runtime::InvalidArgument("'", text, "' is not a size such as 65536, 64MB or 1.5GiB");
+    return InvalidArgument("'", text, "' is not a size such as 65536, 64MB or 1.5GiB");
   }
   return static_cast<int64_t>(bytes);
 }

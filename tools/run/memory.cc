@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/status.h"
 #include "runtime/base/available_memory.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/format.h"
 
 namespace tg::run {
 namespace {
-
-using runtime::Cat;
 
 // `text`, and the options that give sizes to variables which no file decides.
 absl::Status TooLarge(const std::string& text, std::span<const VarDecl* const> vars,

@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "base/status.h"
 #include "ir/interpret/options.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/driver_cache.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
@@ -20,7 +20,6 @@
 
 namespace tg::run {
 
-using runtime::Cat;
 using runtime::HostTensor;
 using runtime::ScopedSpan;
 
@@ -83,7 +82,7 @@ absl::Status ModelRun::Open() {
         std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),
         std::pair("--max-memory", flags_.gates.max_memory_bytes.has_value()),
         std::pair("--float16", flags_.float16)}) {
-    if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
+    if (given) return InvalidArgument(flag, " needs a device; the interpreter is none");
   }
   session_ =
       std::make_unique<runtime::ReferenceSession>(Clone(*module_), interpret::OptionsFor(*module_));

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <span>
 
+#include "base/status.h"
 #include "frontend/onnx/import_onnx.h"
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
 #include "frontend/onnx/signature.h"
 #include "ir/interpret/host_buffer.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy.h"
 #include "runtime/media/tensors.h"
@@ -18,7 +18,6 @@
 
 namespace tg::run {
 
-using runtime::Cat;
 using runtime::HostTensor;
 
 namespace {
@@ -85,8 +84,8 @@ absl::StatusOr<std::vector<std::vector<HostTensor>>> ReadValues(
     read.push_back(*std::move(value));
   }
   if (read.size() <= values.size()) return read;
-  return runtime::InvalidArgument(dir, ": ", read.size(), " files ", prefix,
-                                  "_N.pb, but the model has ", values.size());
+  return InvalidArgument(dir, ": ", read.size(), " files ", prefix, "_N.pb, but the model has ",
+                         values.size());
 }
 
 }  // namespace
@@ -145,7 +144,7 @@ absl::Status ModelRun::ReadOnnxInputs() {
                           Cat("input @", input.name, ": ", std::string(tensor.status().message())));
     }
     if (inputs_.count(onnx::OnnxSymbol(input.name))) {
-      return runtime::InvalidArgument("input @", input.name, " is given twice");
+      return InvalidArgument("input @", input.name, " is given twice");
     }
     give(input.name, *std::move(tensor));
   }
@@ -170,7 +169,7 @@ absl::Status ModelRun::ReadOnnxInputs() {
   }
   TG_ASSIGN_OR_RETURN(auto expected, ReadValues(flags_.test_data, "output", model->graph.outputs));
   if (expected.empty()) {
-    return runtime::InvalidArgument(flags_.test_data, ": there is no output_0.pb");
+    return InvalidArgument(flags_.test_data, ": there is no output_0.pb");
   }
   for (std::vector<HostTensor>& value : expected) {
     for (HostTensor& tensor : value) expected_.push_back(std::move(tensor));

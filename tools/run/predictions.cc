@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/report/format.h"
 #include "tools/run/model_run.h"
 
@@ -45,9 +45,9 @@ std::string ModelRun::PredictionTable() const {
   if (errors.empty()) return "";
   std::sort(errors.begin(), errors.end());
   constexpr std::array kLeft = {kNameColumn, kTermsColumn};
-  return runtime::Cat(runtime::FormatTable(rows, kLeft), "measured ", FormatSeconds(measured_sum),
-                      ", predicted ", FormatSeconds(predicted_sum), "; median error ",
-                      FormatNumber("%.0f%%", 100 * errors[errors.size() / 2]), "\n");
+  return Cat(runtime::FormatTable(rows, kLeft), "measured ", FormatSeconds(measured_sum),
+             ", predicted ", FormatSeconds(predicted_sum), "; median error ",
+             FormatNumber("%.0f%%", 100 * errors[errors.size() / 2]), "\n");
 }
 
 }  // namespace tg::run

@@ -2,9 +2,9 @@
 
 #include <random>
 
+#include "base/status.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::run {
@@ -14,8 +14,8 @@ absl::StatusOr<runtime::HostTensor> RandomTensor(const Module& module, const Buf
   const Scalar scalar = buffer.dtype.scalar();
   const std::optional<runtime::ElementType> type = runtime::ElementTypeOf(scalar);
   if (!buffer.dtype.is_value() || !type) {
-    return runtime::Unimplemented("no random numbers of type ", buffer.dtype.ToString(), " for @",
-                                  buffer.name);
+    return Unimplemented("no random numbers of type ", buffer.dtype.ToString(), " for @",
+                         buffer.name);
   }
   runtime::VarMap values = vars;
   for (const VarDecl& var : module.vars) values.try_emplace(var.name, var.max);

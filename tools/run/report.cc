@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <numeric>
 
+#include "base/status.h"
 #include "codegen/kernel_names.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/report/kernel_table.h"
 #include "runtime/report/run_report.h"
 #include "runtime/report/trace.h"
@@ -16,7 +16,6 @@
 
 namespace tg::run {
 
-using runtime::Cat;
 using runtime::FormatSeconds;
 
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/interpret/allowed.h"
 #include "ir/interpret/tensor_ops.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/media/tensors.h"
@@ -20,24 +20,17 @@
 
 namespace tg::run {
 
-using runtime::Cat;
 using runtime::Difference;
 using runtime::HostTensor;
 
 namespace {
 
-std::string Format(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 // "largest difference 1.2e-06 (at [3, 7]: 1.5 and 1.5000012)"
 std::string DescribeDifference(const Difference& d, const HostTensor& tensor) {
   if (d.element < 0) return "no difference";
-  return Cat("largest difference ", Format("%.3g", d.absolute), " (at ",
-             runtime::Coordinates(tensor.shape, d.element), ": ", Format("%.9g", d.a), " and ",
-             Format("%.9g", d.b), ")");
+  return Cat("largest difference ", runtime::FormatNumber("%.3g", d.absolute), " (at ",
+             runtime::Coordinates(tensor.shape, d.element), ": ",
+             runtime::FormatNumber("%.9g", d.a), " and ", runtime::FormatNumber("%.9g", d.b), ")");
 }
 
 absl::Status CheckFailed(std::string message) {
@@ -122,10 +115,10 @@ absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor*
   const auto rows = static_cast<double>(found.classes.size());
   const double accuracy = static_cast<double>(found.right) / rows;
   llvm::outs() << "accuracy " << found.right << " of " << found.classes.size() << " = "
-               << Format("%.2f", accuracy * 100) << " %\n";
+               << runtime::FormatNumber("%.2f", accuracy * 100) << " %\n";
   if (flags_.min_accuracy && accuracy < *flags_.min_accuracy) {
-    return CheckFailed(Cat("@", name, ": the accuracy of ", Format("%.4f", accuracy), " is below ",
-                           Format("%g", *flags_.min_accuracy)));
+    return CheckFailed(Cat("@", name, ": the accuracy of ", runtime::FormatNumber("%.4f", accuracy),
+                           " is below ", runtime::FormatNumber("%g", *flags_.min_accuracy)));
   }
   return absl::OkStatus();
 }
@@ -147,9 +140,9 @@ absl::Status ModelRun::Expect(const Expectation& expectation) {
   const std::string text = Cat("@", expectation.name, " against ", expectation.file, ": ",
                                DescribeDifference(difference, actual));
   if (!(difference.absolute <= tolerance)) {
-    return CheckFailed(Cat(text, ", more than ", Format("%g", tolerance)));
+    return CheckFailed(Cat(text, ", more than ", runtime::FormatNumber("%g", tolerance)));
   }
-  llvm::outs() << text << ", within " << Format("%g", tolerance) << "\n";
+  llvm::outs() << text << ", within " << runtime::FormatNumber("%g", tolerance) << "\n";
   return absl::OkStatus();
 }
 
@@ -209,10 +202,12 @@ absl::Status ModelRun::CompareWithReference() {
     constexpr double kSlack = 1.01;
     if (!(difference.of_bound <= kSlack)) {
       Collect(status,
-              CheckFailed(Cat(text, ", ", Format("%.3g", difference.of_bound), " times ", what)));
+              CheckFailed(Cat(text, ", ", runtime::FormatNumber("%.3g", difference.of_bound),
+                              " times ", what)));
       continue;
     }
-    llvm::outs() << text << ", " << Format("%.3g", difference.of_bound) << " of " << what << "\n";
+    llvm::outs() << text << ", " << runtime::FormatNumber("%.3g", difference.of_bound) << " of "
+                 << what << "\n";
   }
   return status;
 }

@@ -5,15 +5,13 @@
 #include <map>
 #include <string_view>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "tools/driver/input.h"
 
 namespace tg::run {
 namespace {
 
 namespace fs = std::filesystem;
-
-using runtime::InvalidArgument;
 
 template <typename T>
 bool ParseNumber(std::string_view text, T* out) {

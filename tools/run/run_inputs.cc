@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/module.h"
-#include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy.h"
 #include "runtime/media/tensors.h"
@@ -16,7 +16,6 @@
 
 namespace tg::run {
 
-using runtime::Cat;
 using runtime::HostTensor;
 using runtime::NpyFile;
 using runtime::ScopedSpan;
@@ -29,7 +28,7 @@ absl::Status ModelRun::ReadInputs() {
   }
   const auto add = [&](const std::string& name, HostTensor tensor) -> absl::Status {
     if (inputs_.emplace(name, std::move(tensor)).second) return absl::OkStatus();
-    return runtime::InvalidArgument("input @", name, " is given twice");
+    return InvalidArgument("input @", name, " is given twice");
   };
   for (const NamedFile& input : flags_.inputs) {
     if (is_onnx_) break;
@@ -78,8 +77,8 @@ absl::StatusOr<runtime::TensorForm> ModelRun::FormOf(const std::string& name) co
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, runtime::FindStored(*module_, name));
   const std::optional<runtime::ElementType> type = runtime::ElementTypeOf(buffer->dtype.scalar());
   if (!buffer->dtype.is_value() || !type) {
-    return runtime::Unimplemented("@", name, " of type ", buffer->dtype.ToString(),
-                                  " takes no picture and no sound");
+    return Unimplemented("@", name, " of type ", buffer->dtype.ToString(),
+                         " takes no picture and no sound");
   }
   runtime::TensorForm form{*type, {}};
   form.shape.emplace();
@@ -102,8 +101,7 @@ absl::Status ModelRun::ReadLabels() {
   if (flags_.class_name_file.empty()) return absl::OkStatus();
   TG_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(flags_.class_name_file));
   if (text.find('\0') != std::string::npos) {
-    return runtime::InvalidArgument(flags_.class_name_file,
-                                    ": this is no text with a class in each line");
+    return InvalidArgument(flags_.class_name_file, ": this is no text with a class in each line");
   }
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/device.h"
 #include "runtime/opencl/opencl_layers.h"
@@ -31,13 +31,13 @@ absl::StatusOr<passes::Pipeline> PipelineOf(const RunFlags& flags,
   absl::StatusOr<passes::Pipeline> pipeline =
       passes::ParsePipeline(flags.pass, registry, passes::kPipeline);
   if (!pipeline.ok()) {
-    return runtime::InvalidArgument("--pass: ", std::string(pipeline.status().message()));
+    return InvalidArgument("--pass: ", std::string(pipeline.status().message()));
   }
   if (flags.schedule.empty()) return pipeline;
   absl::StatusOr<passes::Pipeline> step =
       passes::ParsePipeline("schedule:" + flags.schedule, registry, passes::kPipeline);
   if (!step.ok()) {
-    return runtime::InvalidArgument("--schedule: ", std::string(step.status().message()));
+    return InvalidArgument("--schedule: ", std::string(step.status().message()));
   }
   bool found = false;
   for (passes::PipelineStep& s : *pipeline) {
@@ -45,7 +45,7 @@ absl::StatusOr<passes::Pipeline> PipelineOf(const RunFlags& flags,
     s = step->front();
     found = true;
   }
-  if (!found) return runtime::InvalidArgument("--schedule: the pipeline has no pass schedule");
+  if (!found) return InvalidArgument("--schedule: the pipeline has no pass schedule");
   return pipeline;
 }
 
@@ -61,7 +61,7 @@ absl::StatusOr<passes::Pipeline> WithHalf(const RunFlags& flags,
     pipeline.insert(pipeline.begin() + static_cast<std::ptrdiff_t>(i) + 1, half[0]);
     return pipeline;
   }
-  return runtime::InvalidArgument("--float16: the pipeline has no pass kernelize");
+  return InvalidArgument("--float16: the pipeline has no pass kernelize");
 }
 
 }  // namespace
@@ -99,11 +99,10 @@ int RunMain(int argc, const char* const* argv, std::span<const passes::Pass* con
   absl::StatusOr<passes::Pipeline> half = WithHalf(values, registry, *pipeline);
   if (!half.ok()) return driver::Fail(kTool, driver::kUsage, half.status());
   if (models->size() != 1) {
-    return driver::Fail(
-        kTool, driver::kUsage,
-        runtime::InvalidArgument(models->empty()
-                                     ? "no module is given; see tg-run --help"
-                                     : "one module, not " + (*models)[0] + " and " + (*models)[1]));
+    return driver::Fail(kTool, driver::kUsage,
+                        InvalidArgument(models->empty() ? "no module is given; see tg-run --help"
+                                                        : "one module, not " + (*models)[0] +
+                                                              " and " + (*models)[1]));
   }
   const absl::Status status =
       ModelRun(values, *std::move(pipeline), *std::move(half)).Run((*models)[0]);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/plan/launch_order.h"
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/kernel_table.h"
@@ -17,7 +17,6 @@ namespace tg::run {
 namespace {
 
 using runtime::BufferReport;
-using runtime::Cat;
 using runtime::DeviceKernels;
 using runtime::DeviceSession;
 using runtime::KernelReport;

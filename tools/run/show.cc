@@ -6,24 +6,16 @@
 #include <functional>
 #include <numeric>
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/report/tensor_difference.h"
 
 namespace tg::run {
 namespace {
 
-using runtime::Cat;
 using runtime::Doubles;
 using runtime::HostTensor;
-using runtime::InvalidArgument;
 
 constexpr int64_t kMaxNumbers = 16, kMaxColumns = 80;
-
-std::string Format(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 std::string Heading(const std::string& name, const HostTensor& tensor) {
   return Cat("@", name, " ", runtime::TypeAndShape(tensor.type, tensor.shape), "\n");
@@ -127,8 +119,9 @@ std::string OneRow(std::span<const double> scores, bool are_shares, int64_t best
     const std::string bar(shares[c] > 0 ? static_cast<size_t>(std::lround(shares[c] * 30)) : 0,
                           '#');
     std::string line = Cat("  ", std::string(width - name.size(), ' '), name,
-                           Format("  %10.4f", scores[c]), Format("  %6.2f %%  ", shares[c] * 100),
-                           bar, static_cast<int64_t>(c) == best ? " <--" : "");
+                           runtime::FormatNumber("  %10.4f", scores[c]),
+                           runtime::FormatNumber("  %6.2f %%  ", shares[c] * 100), bar,
+                           static_cast<int64_t>(c) == best ? " <--" : "");
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -147,7 +140,7 @@ std::string PrintTensor(const std::string& name, const HostTensor& tensor, int64
   for (int64_t r = 0; r < rows && split.inner > 0; ++r) {
     text += " ";
     for (int64_t i = 0; i < numbers; ++i) {
-      text += Format(format, values[static_cast<size_t>(r * split.inner + i)]);
+      text += runtime::FormatNumber(format, values[static_cast<size_t>(r * split.inner + i)]);
     }
     text += numbers < split.inner ? Cat(" ... (", split.inner - numbers, " more)\n") : "\n";
   }
@@ -236,7 +229,7 @@ std::string DescribeClasses(const std::string& name, const HostTensor& scores,
   for (const size_t r : std::span(order).first(static_cast<size_t>(shown))) {
     const auto best = static_cast<size_t>(found.classes[r]);
     text += Cat("  row ", r, ": class ", ClassName(found.classes[r], names),
-                Format(" (%.2f %%)", Shares(row(r), are_shares)[best] * 100));
+                runtime::FormatNumber(" (%.2f %%)", Shares(row(r), are_shares)[best] * 100));
     if (is_wrong(r)) {
       text += Cat(", but the label is ", ClassName(static_cast<int64_t>(expected[r]), names));
     }

@@ -6,16 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/base/status.h"
 #include "runtime/session/given.h"
 #include "runtime/session/params.h"
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
 
 namespace tg::run {
-
-using runtime::Cat;
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/check.h"
 #include "frontend/tokenizer/jinja/program.h"
-#include "ir/check.h"
 
 namespace tg::jinja {
 namespace {

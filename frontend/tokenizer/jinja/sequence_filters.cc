@@ -19,7 +19,7 @@ Value At(Evaluator& evaluator, size_t position, Value value, const Value& attrib
   return value;
 }
 
-List Items(Evaluator& evaluator, const Arguments& arguments) {
+List SequenceItems(Evaluator& evaluator, const Arguments& arguments) {
   return evaluator.Iterate(arguments.position, arguments.self);
 }
 
@@ -55,7 +55,7 @@ List SortBy(Evaluator& evaluator, const Arguments& arguments, List items, const 
 }
 
 Value Extreme(Evaluator& evaluator, const Arguments& arguments, bool greatest) {
-  const List items = Items(evaluator, arguments);
+  const List items = SequenceItems(evaluator, arguments);
   if (items.empty()) return Value();
   List keys;
   for (const Value& item : items) {
@@ -74,7 +74,7 @@ Value Choose(Evaluator& evaluator, const Arguments& arguments, size_t skip, bool
   }
   const List& values = arguments.values;
   List chosen;
-  for (const Value& item : Items(evaluator, arguments)) {
+  for (const Value& item : SequenceItems(evaluator, arguments)) {
     const Value value = skip == 0 ? item : At(evaluator, arguments.position, item, values[0]);
     if (evaluator.failed()) break;
     const bool holds =
@@ -105,21 +105,21 @@ Value Length(Evaluator& evaluator, const Arguments& arguments) {
 }
 
 Value First(Evaluator& evaluator, const Arguments& arguments) {
-  const List items = Items(evaluator, arguments);
+  const List items = SequenceItems(evaluator, arguments);
   return items.empty() ? Value() : items.front();
 }
 
 Value Last(Evaluator& evaluator, const Arguments& arguments) {
-  const List items = Items(evaluator, arguments);
+  const List items = SequenceItems(evaluator, arguments);
   return items.empty() ? Value() : items.back();
 }
 
 Value ToList(Evaluator& evaluator, const Arguments& arguments) {
-  return evaluator.MakeList(arguments.position, Items(evaluator, arguments));
+  return evaluator.MakeList(arguments.position, SequenceItems(evaluator, arguments));
 }
 
 Value Reverse(Evaluator& evaluator, const Arguments& arguments) {
-  List items = Items(evaluator, arguments);
+  List items = SequenceItems(evaluator, arguments);
   std::reverse(items.begin(), items.end());
   if (!arguments.self.is(Kind::kString))
     return evaluator.MakeList(arguments.position, std::move(items));
@@ -132,7 +132,7 @@ Value JoinFilter(Evaluator& evaluator, const Arguments& arguments) {
   const std::string separator = arguments.values[0].ToString();
   std::string out;
   bool first = true;
-  for (const Value& item : Items(evaluator, arguments)) {
+  for (const Value& item : SequenceItems(evaluator, arguments)) {
     if (!first) evaluator.Write(arguments.position, separator, out);
     first = false;
     const Value part = At(evaluator, arguments.position, item, arguments.values[1]);
@@ -170,7 +170,7 @@ Value DictSort(Evaluator& evaluator, const Arguments& arguments) {
 }
 
 Value Sort(Evaluator& evaluator, const Arguments& arguments) {
-  List items = Items(evaluator, arguments), keys;
+  List items = SequenceItems(evaluator, arguments), keys;
   for (const Value& item : items) {
     keys.push_back(
         SortKey(At(evaluator, arguments.position, item, arguments.values[2]), arguments.values[1]));
@@ -182,7 +182,7 @@ Value Sort(Evaluator& evaluator, const Arguments& arguments) {
 
 Value Unique(Evaluator& evaluator, const Arguments& arguments) {
   List chosen, keys;
-  for (const Value& item : Items(evaluator, arguments)) {
+  for (const Value& item : SequenceItems(evaluator, arguments)) {
     const Value key =
         SortKey(At(evaluator, arguments.position, item, arguments.values[1]), arguments.values[0]);
     if (evaluator.failed() ||
@@ -202,7 +202,7 @@ Value Sum(Evaluator& evaluator, const Arguments& arguments) {
   double total = 0;
   int64_t integer = 0;
   bool is_integer = true;
-  List parts = Items(evaluator, arguments);
+  List parts = SequenceItems(evaluator, arguments);
   if (!arguments.values[1].is(Kind::kUndefined)) parts.push_back(arguments.values[1]);
   for (const Value& item : parts) {
     const bool is_start = &item == &parts.back() && !arguments.values[1].is(Kind::kUndefined);
@@ -247,7 +247,7 @@ Value MapFilter(Evaluator& evaluator, const Arguments& arguments) {
     return evaluator.Fail(arguments.position, "map needs a filter or an attribute");
   }
   List out;
-  for (const Value& item : Items(evaluator, arguments)) {
+  for (const Value& item : SequenceItems(evaluator, arguments)) {
     if (evaluator.failed()) break;
     if (values.empty()) {
       const Value value = At(evaluator, arguments.position, item, attribute);

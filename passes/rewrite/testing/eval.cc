@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
 #include "ir/walk.h"

@@ -1,4 +1,4 @@
-#include "ir/arithmetic.h"
+#include "base/arithmetic.h"
 
 #include "gtest/gtest.h"
 

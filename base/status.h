@@ -1,17 +1,12 @@
-// Short spellings for absl::Status in the runtime.
-//
-// Debian's Abseil has a separate string_view type, to which std::string_view does not convert.
-// Cat() concatenates the standard types, so that every message is built in the same way.
-#ifndef TG_RUNTIME_BASE_STATUS_H_
-#define TG_RUNTIME_BASE_STATUS_H_
+// Short spellings for absl::Status.
+#ifndef TG_BASE_STATUS_H_
+#define TG_BASE_STATUS_H_
 
-#include <concepts>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/cat.h"
 
 #ifndef TG_RETURN_IF_ERROR
 #define TG_RETURN_IF_ERROR(expr)                                               \
@@ -33,23 +28,7 @@
   TG_ASSIGN_OR_RETURN_IMPL_(TG_STATUS_CONCAT_(tg_statusor_, __LINE__), lhs, expr)
 #endif
 
-namespace tg::runtime {
-
-inline void AppendPart(std::string& out, std::string_view part) { out += part; }
-inline void AppendPart(std::string& out, char part) { out += part; }
-template <std::integral T>
-requires(!std::same_as<T, char> && !std::same_as<T, bool>) void AppendPart(std::string& out,
-                                                                           T part) {
-  out += std::to_string(part);
-}
-
-// Concatenates strings, characters and integers (in decimal).
-template <typename... Parts>
-std::string Cat(const Parts&... parts) {
-  std::string out;
-  (AppendPart(out, parts), ...);
-  return out;
-}
+namespace tg {
 
 template <typename... Parts>
 absl::Status InvalidArgument(const Parts&... parts) {
@@ -64,6 +43,6 @@ absl::Status Unimplemented(const Parts&... parts) {
   return absl::UnimplementedError(Cat(parts...));
 }
 
-}  // namespace tg::runtime
+}  // namespace tg
 
-#endif  // TG_RUNTIME_BASE_STATUS_H_
+#endif  // TG_BASE_STATUS_H_

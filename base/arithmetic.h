@@ -1,6 +1,6 @@
 // Arithmetic on int64_t that C++ lacks.
-#ifndef TG_IR_ARITHMETIC_H_
-#define TG_IR_ARITHMETIC_H_
+#ifndef TG_BASE_ARITHMETIC_H_
+#define TG_BASE_ARITHMETIC_H_
 
 #include <cstdint>
 
@@ -32,4 +32,4 @@ constexpr int64_t SaturatingMul(int64_t a, int64_t b) {
 
 }  // namespace tg
 
-#endif  // TG_IR_ARITHMETIC_H_
+#endif  // TG_BASE_ARITHMETIC_H_
