@@ -97,7 +97,7 @@ Value Causal(GraphBuilder& g, Value q, Value k, const Dim& past) {
   return VisibleKeys(g, v);
 }
 
-void Attention(NodeContext& c) {
+void MicrosoftAttention(NodeContext& c) {
   GraphBuilder& g = c.g;
   if (!Refuse(c, {{6, "past_sequence_length"}}, {"do_rotary", "past_present_share_buffer"})) return;
   const Value x = c.In(0), weights = c.In(1);
@@ -317,7 +317,7 @@ void GroupQueryAttention(NodeContext& c) {
 }
 
 constexpr Operator kMicrosoftAttentionOperators[] = {
-    {kDomain, "Attention", 1, Attention},
+    {kDomain, "Attention", 1, MicrosoftAttention},
     {kDomain, "GroupQueryAttention", 1, GroupQueryAttention},
     {kDomain, "MultiHeadAttention", 1, MultiHeadAttention},
 };

@@ -18,7 +18,7 @@ struct Resampling {
 };
 
 // One axis: element i of the result is the sum of weights[t][i] * x[indices[t][i]] over t.
-struct Taps {
+struct AxisTaps {
   std::vector<Ints> indices;
   std::vector<std::vector<double>> weights;
   Ints outside;  // 1 where the result lies beyond the input (tf_crop_and_resize)
@@ -81,9 +81,9 @@ int64_t Nearest(const Resampling& r, double x) {
   return static_cast<int64_t>(low) + (up ? 1 : 0);
 }
 
-Taps MakeTaps(const Resampling& r, int64_t in, int64_t out, double scale, double roi_start,
-              double roi_end) {
-  Taps taps;
+AxisTaps MakeTaps(const Resampling& r, int64_t in, int64_t out, double scale, double roi_start,
+                  double roi_end) {
+  AxisTaps taps;
   taps.outside.assign(static_cast<size_t>(out), 0);
   for (int64_t i = 0; i < out; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -143,7 +143,7 @@ Value Pick(GraphBuilder& g, Value x, int64_t axis, const Ints& indices) {
   return g.Gather(x, g.Constant1D(Scalar::kI32, indices), axis);
 }
 
-Value ResampleAxis(GraphBuilder& g, Value x, int64_t axis, const Taps& taps) {
+Value ResampleAxis(GraphBuilder& g, Value x, int64_t axis, const AxisTaps& taps) {
   if (taps.indices.size() == 1) return Pick(g, x, axis, taps.indices[0]);
   // With many taps one product with a matrix reads less.
   constexpr size_t kMaxGatheredTaps = 4;
@@ -287,7 +287,7 @@ void Resize(NodeContext& c) {
       return;
     }
     const auto out = static_cast<int64_t>(exact);
-    const Taps taps = MakeTaps(r, in, out, scale, roi ? (*roi)[i] : 0, roi ? (*roi)[n + i] : 1);
+    const AxisTaps taps = MakeTaps(r, in, out, scale, roi ? (*roi)[i] : 0, roi ? (*roi)[n + i] : 1);
     y = ResampleAxis(c.g, y, axes[i], taps);
     if (!y) return;
     if (std::find(taps.outside.begin(), taps.outside.end(), 1) != taps.outside.end()) {

@@ -17,7 +17,7 @@ struct Expr {
   Wide number = 0;
   std::vector<Wide> factors;
 };
-using Extents = std::vector<Wide>;
+using WideExtents = std::vector<Wide>;
 
 bool Fits(Wide x) { return x >= -verify::kMaxExtent && x <= verify::kMaxExtent; }
 
@@ -38,10 +38,10 @@ std::optional<Wide> WideNumber(const Node* n) {
   return n->arg.text()[0] == '-' ? -number : number;
 }
 
-std::optional<Extents> ReadExtents(const Node& n, size_t i) {
+std::optional<WideExtents> ReadExtents(const Node& n, size_t i) {
   if (i >= n.num_srcs) return std::nullopt;
   const Node* list = n.src(i);
-  Extents out;
+  WideExtents out;
   const size_t count = list->op == "STACK" ? list->num_srcs : 1;
   for (size_t k = 0; k < count; ++k) {
     const auto number = WideNumber(list->op == "STACK" ? list->src(k) : list);
@@ -51,7 +51,7 @@ std::optional<Extents> ReadExtents(const Node& n, size_t i) {
   return out;
 }
 
-std::optional<Wide> Product(const Extents& shape) {
+std::optional<Wide> WideProduct(const WideExtents& shape) {
   Wide size = 1;
   for (const Wide extent : shape) {
     Wide next = 0;
@@ -62,9 +62,9 @@ std::optional<Wide> Product(const Extents& shape) {
 }
 
 // The shape after the movement op `n` is applied to `shape`; nullopt if it does not apply.
-std::optional<Extents> Moved(const Node& n, const Extents& shape) {
+std::optional<WideExtents> Moved(const Node& n, const WideExtents& shape) {
   if (n.op == "PERMUTE") {
-    Extents out;
+    WideExtents out;
     std::vector<bool> taken(shape.size());
     for (const Item& item : n.arg.list()) {
       const auto axis = static_cast<uint64_t>(item.value.number);
@@ -77,8 +77,8 @@ std::optional<Extents> Moved(const Node& n, const Extents& shape) {
   if (n.op == "RESHAPE" || n.op == "EXPAND") {
     auto out = ReadExtents(n, 1);
     if (out && n.op == "EXPAND") out->insert(out->end(), shape.begin(), shape.end());
-    const auto size = out ? Product(*out) : std::nullopt;
-    return size && (n.op == "EXPAND" || size == Product(shape)) ? out : std::nullopt;
+    const auto size = out ? WideProduct(*out) : std::nullopt;
+    return size && (n.op == "EXPAND" || size == WideProduct(shape)) ? out : std::nullopt;
   }
   const auto offset = ReadExtents(n, 1);
   const auto out = ReadExtents(n, 2);
@@ -93,8 +93,8 @@ std::optional<Extents> Moved(const Node& n, const Extents& shape) {
   return out;
 }
 
-bool IsTooLarge(const Extents& shape) {
-  const auto size = Product(shape);
+bool IsTooLarge(const WideExtents& shape) {
+  const auto size = WideProduct(shape);
   return !size || *size >= Wide{1} << 62 || !std::all_of(shape.begin(), shape.end(), Fits);
 }
 
@@ -102,9 +102,9 @@ bool IsTooLarge(const Extents& shape) {
 // whose extents are `sizes`.
 class Coordinates {
  public:
-  explicit Coordinates(Extents sizes) : sizes_(std::move(sizes)) {
+  explicit Coordinates(WideExtents sizes) : sizes_(std::move(sizes)) {
     for (size_t k = 0; k < sizes_.size(); ++k) {
-      now_.push_back({0, Extents(sizes_.size())});
+      now_.push_back({0, WideExtents(sizes_.size())});
       now_.back().factors[k] = 1;
     }
   }
@@ -117,7 +117,7 @@ class Coordinates {
 
   // Rewrites coordinates of elements of `n` to coordinates in its source. `from`: shape of the
   // source. `to`: shape of n.
-  bool Through(const Node& n, const Extents& from, const Extents& to) {
+  bool Through(const Node& n, const WideExtents& from, const WideExtents& to) {
     if (n.op == "PERMUTE") {
       std::vector<Expr> source(now_.size());
       for (size_t k = 0; k < now_.size(); ++k) {
@@ -144,8 +144,8 @@ class Coordinates {
   }
 
  private:
-  bool Reshape(const Extents& from, const Extents& to) {
-    Expr flat{0, Extents(sizes_.size())};
+  bool Reshape(const WideExtents& from, const WideExtents& to) {
+    Expr flat{0, WideExtents(sizes_.size())};
     Wide stride = 1;
     for (size_t k = to.size(); k-- > 0;) {
       if (!MulAdd(now_[k].number, stride, &flat.number)) return false;
@@ -156,7 +156,7 @@ class Coordinates {
       if (!MulAdd(stride, to[k], &next)) return false;
       stride = next;
     }
-    now_.assign(from.size(), {0, Extents(sizes_.size())});
+    now_.assign(from.size(), {0, WideExtents(sizes_.size())});
     for (size_t k = from.size(); k-- > 0;) {
       if (k == 0) {
         now_[0] = flat;
@@ -182,7 +182,7 @@ class Coordinates {
     return greatest < n;
   }
 
-  const Extents sizes_;
+  const WideExtents sizes_;
   std::vector<Expr> now_;
   std::vector<Condition> conditions_;
 };
@@ -245,7 +245,7 @@ std::optional<ConstantSum> FindConstantSum(const Node& reduce) {
   const bool finite = value.kind == Kind::kFloat && std::isfinite(value.real);
   if (value.kind != Kind::kInt && !finite) return std::nullopt;
 
-  std::vector<Extents> shapes{{}};  // from the constant to the sum
+  std::vector<WideExtents> shapes{{}};  // from the constant to the sum
   bool too_large = false;
   for (size_t i = sum.movements.size(); i-- > 0;) {
     auto shape = Moved(*sum.movements[i], shapes.back());
@@ -253,7 +253,7 @@ std::optional<ConstantSum> FindConstantSum(const Node& reduce) {
     too_large |= IsTooLarge(*shape);
     shapes.push_back(*std::move(shape));
   }
-  const Extents& sizes = shapes.back();
+  const WideExtents& sizes = shapes.back();
   if (!too_large || sizes.empty()) return std::nullopt;
   for (const Wide extent : sizes) {
     if (extent < 1 || !Fits(extent)) return std::nullopt;

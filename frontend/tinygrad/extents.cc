@@ -30,9 +30,9 @@ struct Sum {
   }
 };
 
-constexpr Wide kLimit = Wide{1} << 62;
+constexpr Wide kTermLimit = Wide{1} << 62;
 constexpr size_t kMaxTerms = 8;  // a sum of kMaxTerms products fits in Wide
-bool Fits(Wide x) { return -kLimit < x && x < kLimit; }
+bool FitsInTerm(Wide x) { return -kTermLimit < x && x < kTermLimit; }
 
 class Evaluation {
  public:
@@ -79,10 +79,10 @@ class Evaluation {
         sum.terms[u->id] = 1;
       }
     }
-    bool fits = Fits(sum.number) && sum.terms.size() <= kMaxTerms;
-    for (const auto& [id, count] : sum.terms) fits = fits && Fits(count);
+    bool fits = FitsInTerm(sum.number) && sum.terms.size() <= kMaxTerms;
+    for (const auto& [id, count] : sum.terms) fits = fits && FitsInTerm(count);
     const Interval range = fits ? RangeOf(sum) : Interval();
-    return fits && Fits(range.lo) && Fits(range.hi);
+    return fits && FitsInTerm(range.lo) && FitsInTerm(range.hi);
   }
 
   std::optional<Interval> Leaf(const UOp* u, const Interval& a, const Interval& b) const {

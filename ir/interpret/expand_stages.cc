@@ -13,7 +13,7 @@ namespace tg::interpret {
 namespace {
 
 // The memory of one stage, and the offset in it for the current lanes and work-item.
-struct Memory {
+struct StageMemory {
   const UOp *filled, *start;
 };
 
@@ -30,7 +30,7 @@ class Expansion {
     for (const UOp* u : order) {
       llvm::SmallVector<const UOp*, 8> srcs;
       for (const UOp* s : u->srcs()) srcs.push_back(changed_.Get(s));
-      const auto memory = u->num_srcs > 0 ? memory_.Get(u->src(0)) : Memory{};
+      const auto memory = u->num_srcs > 0 ? memory_.Get(u->src(0)) : StageMemory{};
       const UOp* to = nullptr;
       if (u->op == Op::kStage) {
         memory_[u] = Fill(u, srcs[0], srcs[1], srcs[2]);
@@ -48,7 +48,7 @@ class Expansion {
   }
 
  private:
-  Memory Fill(const UOp* stage, const UOp* x, const UOp* element, const UOp* gate) {
+  StageMemory Fill(const UOp* stage, const UOp* x, const UOp* element, const UOp* gate) {
     const UOpSpan axes = StageAxes(stage);
     const auto is_axis = [&](const UOp* u) { return llvm::is_contained(axes, u); };
     std::vector<const UOp*> lanes = free_.UnrollsOf(x), outer = free_.RangesOf(x), ranges;
@@ -91,7 +91,7 @@ class Expansion {
   FreeLeaves free_;
   std::vector<const UOp*> locals_;
   NodeMap<const UOp*> changed_;
-  NodeMap<Memory> memory_;
+  NodeMap<StageMemory> memory_;
 };
 
 }  // namespace

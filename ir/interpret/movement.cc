@@ -3,13 +3,12 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/tensor_ops.h"
 
 namespace tg::interpret {
 namespace {
-
-absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 
 // A larger result of a movement op is an error.
 constexpr int64_t kMaxElements = int64_t{1} << 32;
@@ -125,7 +124,8 @@ absl::StatusOr<std::vector<ConcreteView>> DecodeViews(const UOp* u,
   while (at < words.size() && !short_of) {
     ConcreteView& v = views.emplace_back();
     const int64_t rank = raw();
-    if (rank < 0 || rank > static_cast<int64_t>(words.size())) return Bad("malformed view");
+    if (rank < 0 || rank > static_cast<int64_t>(words.size()))
+      return InvalidArgument("malformed view");
     for (int64_t i = 0; i < rank; ++i) v.shape.push_back(number());
     for (int64_t i = 0; i < rank; ++i) v.strides.push_back(number());
     v.offset = number();
@@ -139,7 +139,7 @@ absl::StatusOr<std::vector<ConcreteView>> DecodeViews(const UOp* u,
       v.end = v.shape;
     }
   }
-  if (short_of || views.empty()) return Bad("malformed view");
+  if (short_of || views.empty()) return InvalidArgument("malformed view");
   return views;
 }
 
@@ -164,7 +164,8 @@ absl::StatusOr<IndexMap> View(const UOp* u, const Extents& from, std::span<const
       if (k + 1 < views->size()) {
         // What the later view addresses is this one's row-major number.
         const int64_t n = NumElements(v.shape);
-        if (valid && (flat < 0 || flat >= n)) status = Bad("a view reads outside the one below");
+        if (valid && (flat < 0 || flat >= n))
+          status = InvalidArgument("a view reads outside the one below");
         at.assign(v.shape.size(), 0);
         for (size_t i = v.shape.size(); i-- > 0 && n > 0;) {
           at[i] = ((flat % v.shape[i]) + v.shape[i]) % v.shape[i];
@@ -178,7 +179,7 @@ absl::StatusOr<IndexMap> View(const UOp* u, const Extents& from, std::span<const
       }
     }
     if (valid && (flat < 0 || flat >= source_size)) {
-      status = Bad(absl::StrCat("a view reads element ", flat, " of ", source_size));
+      status = InvalidArgument(absl::StrCat("a view reads element ", flat, " of ", source_size));
     }
     m.listed.push_back(valid ? flat : -1);
   });
@@ -191,9 +192,10 @@ absl::StatusOr<IndexMap> View(const UOp* u, const Extents& from, std::span<const
 absl::Status CheckExtents(const Extents& shape) {
   int64_t n = 1;
   for (int64_t d : shape) {
-    if (d < 0) return Bad(absl::StrCat("negative extent in ", ShapeText(shape)));
+    if (d < 0) return InvalidArgument(absl::StrCat("negative extent in ", ShapeText(shape)));
     if (__builtin_mul_overflow(n, d, &n) || n > kMaxElements) {
-      return Bad(absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
+      return InvalidArgument(
+          absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
     }
   }
   return absl::OkStatus();
@@ -227,7 +229,8 @@ absl::StatusOr<IndexMap> Expanded(const Extents& from, const Extents& to) {
   for (size_t i = 0; i < rank; ++i) {
     if (to[i] == from[i]) continue;
     if (from[i] != 1 || to[i] < 0) {
-      return Bad(absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(to)));
+      return InvalidArgument(
+          absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(to)));
     }
     step[i] = 0;
   }
@@ -255,7 +258,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
   size_t next = 0;
   for (int64_t w : u->words().subspan(1)) {
     if (w == kSymbolic) {
-      if (next == symbols.size()) return Bad("a symbolic entry without a source");
+      if (next == symbols.size()) return InvalidArgument("a symbolic entry without a source");
       w = symbols[next++];
     }
     items.push_back(w);
@@ -263,11 +266,12 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
   switch (u->op) {
     case Op::kReshape: {
       for (int64_t d : items) {
-        if (d < 0) return Bad("reshape to a negative extent");
+        if (d < 0) return InvalidArgument("reshape to a negative extent");
       }
       if (absl::Status s = CheckExtents(items); !s.ok()) return s;
       if (NumElements(items) != NumElements(from)) {
-        return Bad(absl::StrCat("cannot reshape ", ShapeText(from), " to ", ShapeText(items)));
+        return InvalidArgument(
+            absl::StrCat("cannot reshape ", ShapeText(from), " to ", ShapeText(items)));
       }
       IndexMap m;
       m.shape = items;
@@ -278,23 +282,24 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
     case Op::kBroadcast: {
       // As the expand of a reshape that puts axes of size 1 in front.
       if (items.size() < rank) {
-        return Bad(absl::StrCat("cannot broadcast ", ShapeText(from), " to ", ShapeText(items)));
+        return InvalidArgument(
+            absl::StrCat("cannot broadcast ", ShapeText(from), " to ", ShapeText(items)));
       }
       Extents aligned(items.size() - rank, 1);
       aligned.insert(aligned.end(), from.begin(), from.end());
       return Expanded(aligned, items);
     }
     case Op::kExpand:
-      if (items.size() != rank) return Bad("expand cannot change the rank");
+      if (items.size() != rank) return InvalidArgument("expand cannot change the rank");
       return Expanded(from, items);
     case Op::kPermute: {
       std::vector<bool> used(rank);
-      if (items.size() != rank) return Bad("axes is not a permutation of the axes");
+      if (items.size() != rank) return InvalidArgument("axes is not a permutation of the axes");
       Extents to;
       for (size_t i = 0; i < rank; ++i) {
         if (items[i] < 0 || items[i] >= static_cast<int64_t>(rank) ||
             used[static_cast<size_t>(items[i])]) {
-          return Bad("axes is not a permutation of the axes");
+          return InvalidArgument("axes is not a permutation of the axes");
         }
         axis[i] = static_cast<size_t>(items[i]);
         used[axis[i]] = true;
@@ -304,25 +309,27 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
     }
     case Op::kFlip:
       for (int64_t a : items) {
-        if (a < 0 || a >= static_cast<int64_t>(rank)) return Bad("flip of an axis that is not");
+        if (a < 0 || a >= static_cast<int64_t>(rank))
+          return InvalidArgument("flip of an axis that is not");
         step[static_cast<size_t>(a)] = -1;
         origin[static_cast<size_t>(a)] = from[static_cast<size_t>(a)] - 1;
       }
       return Affine(from, from, axis, step, origin);
     case Op::kPad:
     case Op::kShrink: {
-      if (items.size() != 2 * rank) return Bad("needs one pair an axis");
+      if (items.size() != 2 * rank) return InvalidArgument("needs one pair an axis");
       Extents to;
       for (size_t i = 0; i < rank; ++i) {
         const int64_t a = items[2 * i], b = items[2 * i + 1];
         if (u->op == Op::kPad) {
-          if (a < 0 || b < 0) return Bad("pad by a negative amount");
-          if (a > kMaxElements || b > kMaxElements) return Bad("pads too much to be interpreted");
+          if (a < 0 || b < 0) return InvalidArgument("pad by a negative amount");
+          if (a > kMaxElements || b > kMaxElements)
+            return InvalidArgument("pads too much to be interpreted");
           origin[i] = -a;
           to.push_back(a + from[i] + b);
         } else {
           if (a < 0 || b < a || b > from[i]) {
-            return Bad(
+            return InvalidArgument(
                 absl::StrCat("[", a, ", ", b, ") is not inside axis ", i, " of ", ShapeText(from)));
           }
           origin[i] = a;
@@ -333,7 +340,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       return Affine(from, to, axis, step, origin);
     }
     default:
-      return Bad("not a movement op");
+      return InvalidArgument("not a movement op");
   }
 }
 

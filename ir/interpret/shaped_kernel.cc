@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "ir/interpret/deferred.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/kernel.h"
@@ -13,10 +14,9 @@
 namespace tg::interpret {
 namespace {
 
-absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
-
-// Memory as loads see it: plain pointers see what was there on entry, `after` sees the stores.
-struct Memory {
+// The memory of an argument as loads see it: plain pointers see what was there on entry, `after`
+// sees the stores.
+struct ArgumentMemory {
   HostBuffer* now = nullptr;
   HostBuffer entry;  // a copy, made where the kernel stores to this memory
   HostBuffer scratch;
@@ -26,7 +26,7 @@ struct Memory {
 // A tensor, or a pointer: element i is memory[offset of the slot + map[i]], nothing where negative.
 struct Value {
   Tensor tensor;
-  Memory* memory = nullptr;
+  ArgumentMemory* memory = nullptr;
   bool entry = true;  // whether it sees the memory as on entry
   Scalar element = Scalar::kVoid;
   Movement map;
@@ -53,23 +53,25 @@ class ShapedRun {
   std::span<const KernelArg> args_;
   const VarValues& vars_;
   const InterpretOptions& options_;
-  std::vector<std::unique_ptr<Memory>> memories_;
+  std::vector<std::unique_ptr<ArgumentMemory>> memories_;
   NodeMap<std::shared_ptr<Value>> values_;
 };
 
 absl::Status ShapedRun::DefineGlobal(const UOp* u, Value& v) {
   const auto slot = static_cast<uint64_t>(u->word());
-  if (slot >= args_.size()) return Bad(absl::StrCat("there is no argument ", slot));
+  if (slot >= args_.size()) return InvalidArgument(absl::StrCat("there is no argument ", slot));
   const KernelArg& arg = args_[slot];
   const auto room = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
   const int64_t given = arg.size < 0 ? room : arg.size;
   int64_t size = u->dtype.size() == DType::kUnknownSize ? given : u->dtype.size();
   if (arg.is_symbolic) size = std::min(size, given);
   if (size > given || given > room) {
-    return Bad(absl::StrCat("argument ", slot, " has ", given, " elements, needs ", size));
+    return InvalidArgument(
+        absl::StrCat("argument ", slot, " has ", given, " elements, needs ", size));
   }
   if (arg.buffer->dtype.scalar() != u->dtype.scalar()) {
-    return Bad(absl::StrCat("argument ", slot, " holds ", arg.buffer->dtype.ToString()));
+    return InvalidArgument(
+        absl::StrCat("argument ", slot, " holds ", arg.buffer->dtype.ToString()));
   }
   for (const auto& m : memories_) {
     if (m->now == arg.buffer) v.memory = m.get();
@@ -82,8 +84,8 @@ absl::Status ShapedRun::DefineGlobal(const UOp* u, Value& v) {
 }
 
 absl::Status ShapedRun::Scratch(const UOp* u, Value& v) {
-  if (u->dtype.size() < 0) return Bad("scratch needs a size");
-  auto m = std::make_unique<Memory>();
+  if (u->dtype.size() < 0) return InvalidArgument("scratch needs a size");
+  auto m = std::make_unique<ArgumentMemory>();
   m->scratch = UndefinedBuffer(DType(u->dtype.scalar()), {u->dtype.size()});
   m->now = &m->scratch;
   v.memory = memories_.emplace_back(std::move(m)).get();
@@ -99,7 +101,8 @@ absl::Status ShapedRun::Move(const UOp* u, Value& v) {
   std::vector<int64_t> symbols;
   for (size_t i = NumOperands(u); i < u->num_srcs; ++i) {
     const Tensor& t = Src(u, i).tensor;
-    if (!t.ok() || t.size() != 1) return Bad(absl::StrCat("source ", i, " is not one number"));
+    if (!t.ok() || t.size() != 1)
+      return InvalidArgument(absl::StrCat("source ", i, " is not one number"));
     symbols.push_back((*t.data)[0]);
   }
   auto map = IndexMapOf(u, from.memory ? from.map.shape : from.tensor.shape, symbols);
@@ -122,10 +125,11 @@ absl::Status ShapedRun::Move(const UOp* u, Value& v) {
 
 absl::Status ShapedRun::Load(const UOp* u, Value& v) {
   const Value& p = Src(u, 0);
-  if (!p.memory) return Bad("source 0 is not memory");
+  if (!p.memory) return InvalidArgument("source 0 is not memory");
   const HostBuffer& b = p.entry ? p.memory->on_entry() : *p.memory->now;
   const Scalar to = u->dtype.scalar();
-  if (!CanConvertAccess(p.element, to)) return Bad("cannot load this type from that memory");
+  if (!CanConvertAccess(p.element, to))
+    return InvalidArgument("cannot load this type from that memory");
   std::vector<int64_t> data(p.map.map.size());
   auto error = b.error.empty() ? nullptr : std::make_shared<std::vector<double>>(data.size());
   for (size_t i = 0; i < data.size(); ++i) {
@@ -145,16 +149,17 @@ absl::Status ShapedRun::Load(const UOp* u, Value& v) {
 
 absl::Status ShapedRun::Store(const UOp* u) {
   const Value& p = Src(u, 0);
-  if (!p.memory) return Bad("source 0 is not memory");
-  if (!Src(u, 1).tensor.ok()) return Bad("source 1 has no value");
+  if (!p.memory) return InvalidArgument("source 0 is not memory");
+  if (!Src(u, 1).tensor.ok()) return InvalidArgument("source 1 has no value");
   const absl::StatusOr<Tensor> held = Hold(Src(u, 1).tensor);
   if (!held.ok()) return held.status();
   const Tensor& value = *held;
   if (value.shape != p.map.shape && !value.shape.empty()) {
-    return Bad(absl::StrCat("the memory has shape ", ShapeText(p.map.shape), ", the value ",
-                            ShapeText(value.shape)));
+    return InvalidArgument(absl::StrCat("the memory has shape ", ShapeText(p.map.shape),
+                                        ", the value ", ShapeText(value.shape)));
   }
-  if (!CanConvertAccess(value.scalar, p.element)) return Bad("cannot store this type there");
+  if (!CanConvertAccess(value.scalar, p.element))
+    return InvalidArgument("cannot store this type there");
   HostBuffer& b = *p.memory->now;
   if (value.error && b.error.empty()) b.error.assign(b.data.size(), 0);
   for (size_t i = 0; i < p.map.map.size(); ++i) {
@@ -174,7 +179,7 @@ absl::Status ShapedRun::Eval(const UOp* u, Value& v) {
     std::vector<Tensor> srcs;
     for (size_t i = 0; i < u->num_srcs; ++i) {
       srcs.push_back(Src(u, i).tensor);
-      if (!srcs.back().ok()) return Bad(absl::StrCat("source ", i, " has no value"));
+      if (!srcs.back().ok()) return InvalidArgument(absl::StrCat("source ", i, " has no value"));
     }
     auto t = u->op == Op::kReduceAxis ? ReduceAxis(u, srcs[0], options_)
                                       : Elementwise(u, srcs, options_);
@@ -196,7 +201,7 @@ absl::Status ShapedRun::Eval(const UOp* u, Value& v) {
       const auto name = kernel_.body.context->String(static_cast<StringId>(u->word()));
       const auto it = vars_.find(name);
       if (it == vars_.end()) {
-        return Bad(absl::StrCat("variable @", std::string(name), " has no value"));
+        return InvalidArgument(absl::StrCat("variable @", std::string(name), " has no value"));
       }
       v.tensor = ScalarTensor(u->dtype.scalar(), it->second);
       return absl::OkStatus();
@@ -219,19 +224,19 @@ absl::Status ShapedRun::Eval(const UOp* u, Value& v) {
     case Op::kSink:
       return absl::OkStatus();
     default:
-      return Bad("has no meaning in a kernel over shapes");
+      return InvalidArgument("has no meaning in a kernel over shapes");
   }
 }
 
 absl::Status ShapedRun::Run() {
   const std::vector<bool> stored = StoredSlots(kernel_, args_.size());
   for (size_t i = 0; i < args_.size(); ++i) {
-    Memory* memory = nullptr;
+    ArgumentMemory* memory = nullptr;
     for (const auto& m : memories_) {
       if (m->now == args_[i].buffer) memory = m.get();
     }
     if (!memory) {
-      memory = memories_.emplace_back(std::make_unique<Memory>()).get();
+      memory = memories_.emplace_back(std::make_unique<ArgumentMemory>()).get();
       memory->now = args_[i].buffer;
     }
     if (stored[i] && memory->entry.data.empty()) memory->entry = *args_[i].buffer;

@@ -16,9 +16,9 @@
 namespace tg::testing {
 namespace {
 
-class Maker {
+class ChainMaker {
  public:
-  explicit Maker(uint64_t seed)
+  explicit ChainMaker(uint64_t seed)
       : rng_(seed),
         module_(*(out_.program.module = std::make_unique<Module>())),
         b_([&]() -> Context& {
@@ -285,6 +285,6 @@ class Maker {
 
 }  // namespace
 
-WriteChains MakeWriteChains(uint64_t seed) { return Maker(seed).Run(); }
+WriteChains MakeWriteChains(uint64_t seed) { return ChainMaker(seed).Run(); }
 
 }  // namespace tg::testing

@@ -11,8 +11,8 @@ namespace {
 using Nodes = llvm::SmallVector<const UOp*, 16>;
 using Ints = llvm::SmallVector<int64_t, 16>;
 
-UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
-std::span<const int64_t> Span(const Ints& n) { return {n.data(), n.size()}; }
+UOpSpan AsSpan(const Nodes& n) { return {n.data(), n.size()}; }
+std::span<const int64_t> AsSpan(const Ints& n) { return {n.data(), n.size()}; }
 
 // Whether `x` itself computes or loads all of its lanes.
 bool IsOrigin(const UOp* x) { return IsElementwise(x->op) || x->op == Op::kLoad; }
@@ -104,7 +104,7 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
   const auto pick = [&](std::span<const LaneRef> from) {
     picks.clear();
     for (const LaneRef& r : from) picks.push_back(r.lane);
-    return b.Gep(from[0].node, Span(picks));
+    return b.Gep(from[0].node, AsSpan(picks));
   };
   if (std::all_of(lanes.begin(), lanes.end(),
                   [&](const LaneRef& r) { return r.node == lanes[0].node; })) {
@@ -113,7 +113,7 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
   if (std::all_of(lanes.begin(), lanes.end(), [](const LaneRef& r) { return IsConst(r.node); })) {
     Ints bits;
     for (const LaneRef& r : lanes) bits.push_back(r.node->word());
-    return b.VConst(lanes[0].node->dtype.WithLanes(static_cast<int>(n)), Span(bits));
+    return b.VConst(lanes[0].node->dtype.WithLanes(static_cast<int>(n)), AsSpan(bits));
   }
   // If all lanes of a node follow each other in order, the node becomes one part of the cat,
   // whatever its width. Other successive lanes of one node are picked in groups of a power of two.
@@ -141,7 +141,7 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
     all_scalar &= run == 1;
     i += run;
   }
-  return all_scalar ? b.Vectorize(Span(parts)) : b.Cat(Span(parts));
+  return all_scalar ? b.Vectorize(AsSpan(parts)) : b.Cat(AsSpan(parts));
 }
 
 bool IsConsecutive(std::span<const int64_t> lanes) {
@@ -158,13 +158,13 @@ const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
   if (x->op == Op::kVConst) {
     Ints bits;
     for (int64_t l : lanes) bits.push_back(x->list()[static_cast<size_t>(l)]);
-    return b.VConst(x->dtype.WithLanes(static_cast<int>(lanes.size())), Span(bits));
+    return b.VConst(x->dtype.WithLanes(static_cast<int>(lanes.size())), AsSpan(bits));
   }
   if (IsOrigin(x)) return Picked(b, x, lanes);
   if (x->op == Op::kGep && IsOrigin(x->src(0))) {
     Ints picks;
     for (int64_t l : lanes) picks.push_back(x->list()[static_cast<size_t>(l)]);
-    return Picked(b, x->src(0), Span(picks));
+    return Picked(b, x->src(0), AsSpan(picks));
   }
   Origins origin(b, x);
   LaneRefs refs;
@@ -188,7 +188,7 @@ const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
   if (IsOrigin(x)) {
     Ints picks;
     for (int i = 0; i < n; ++i) picks.push_back(first + i);
-    return b.Gep(x, Span(picks));
+    return b.Gep(x, AsSpan(picks));
   }
   if (x->op == Op::kVConst) {
     return b.VConst(x->dtype.WithLanes(n),

@@ -21,7 +21,7 @@ UseId TargetUse(UseTable& uses, const UOp* assign) {
   return use;
 }
 
-struct Writer {
+struct BufferWriter {
   const UOp* assign;
   const UOp* buffer;
   size_t draft;       // SIZE_MAX: an assign that was there already
@@ -51,7 +51,7 @@ class Finder {
   WriteAfterRead Run() {
     FindFollowing();
     std::vector<const UOp*> assigns;
-    for (const Writer& w : writers_) assigns.push_back(w.assign);
+    for (const BufferWriter& w : writers_) assigns.push_back(w.assign);
     std::vector<std::vector<bool>> old(writers_.size());  // by writer and reader of its buffer
     for (size_t first = 0; first < assigns.size(); first += kBatch) {
       const size_t end = std::min(first + kBatch, assigns.size());
@@ -111,13 +111,13 @@ class Finder {
   // Fills following_.
   void FindFollowing() {
     NodeMap<std::vector<const UOp*>> assigns;  // by buffer: the assigns that write it
-    for (Writer& w : writers_) {
+    for (BufferWriter& w : writers_) {
       w.number = assigns[w.buffer].size();
       assigns[w.buffer].push_back(w.assign);
     }
     std::vector<const UOp*> parts;
     NodeSet listed;
-    for (const Writer& w : writers_) {
+    for (const BufferWriter& w : writers_) {
       if (assigns.Get(w.buffer).size() < 2 || !listed.Insert(w.buffer)) continue;
       for (const auto& [r, version] : readers_.Get(w.buffer)) {
         const bool part = version->op == Op::kAssign && IsView(version);
@@ -137,7 +137,7 @@ class Finder {
 
   // Whether `version` was written by an assign to a part of the buffer from which no path leads to
   // `writer`. If no path leads back either, the two write disjoint parts (V404).
-  bool WritesElsewhere(const Writer& writer, const UOp* version) const {
+  bool WritesElsewhere(const BufferWriter& writer, const UOp* version) const {
     const std::vector<bool>& following = following_.Get(version);
     return !following.empty() && !following[writer.number];
   }
@@ -146,7 +146,7 @@ class Finder {
   // version already includes the write, or the write is to other elements. `needs_new`: the draft
   // also needs what is written. `waits`: the writer waits for the draft in any case.
   void Order(size_t w, size_t r, const UOp* version, bool keeps, bool needs_new, bool waits) {
-    const Writer& writer = writers_[w];
+    const BufferWriter& writer = writers_[w];
     if (r == writer.draft) {
       if (!ReadsWhereItWrites(drafts_[r], version)) {
         Refuse(writer, version, Conflict::kReadsElsewhere);
@@ -221,7 +221,7 @@ class Finder {
         const Read& read = reads_[i];
         const UOp* reader = drafts_[read.reader].nodes[0];
         if (gone_[i] || !readers.Contains(reader)) continue;
-        const Writer& writer = writers_[read.writer];
+        const BufferWriter& writer = writers_[read.writer];
         if (!stuck) stuck = writer.assign;
         // A node that is already a copy of the version is not copied again.
         const bool writes = CanCopy(writer);
@@ -251,18 +251,18 @@ class Finder {
     return true;
   }
 
-  void Refuse(const Writer& w, const UOp* version, Conflict why) {
+  void Refuse(const BufferWriter& w, const UOp* version, Conflict why) {
     out_.conflicts.push_back({w.assign, w.buffer, why});
     Copy(w, version);
   }
 
   // Whether the assign can write through a buffer. One that does so already cannot again.
-  bool CanCopy(const Writer& w) {
+  bool CanCopy(const BufferWriter& w) {
     return w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous &&
            !placement_.IsOnAny(w.assign->src(1));
   }
 
-  void Copy(const Writer& w, const UOp* version) {
+  void Copy(const BufferWriter& w, const UOp* version) {
     const bool can = CanCopy(w);
     const UOp* u = can ? w.assign : version;
     if ((can ? copied_ : snapshots_).Insert(u)) (can ? out_.copied : out_.snapshots).push_back(u);
@@ -273,7 +273,7 @@ class Finder {
   UseTable& uses_;
   const NodeMap<UseList>& read_uses_;
   const UOpSpan order_;
-  std::vector<Writer> writers_;
+  std::vector<BufferWriter> writers_;
   NodeMap<size_t> writer_of_;  // by assign: 1 + position in writers_
   // By buffer: drafts that read it, and the version.
   NodeMap<std::vector<std::pair<size_t, const UOp*>>> readers_;

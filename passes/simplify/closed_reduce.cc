@@ -16,7 +16,7 @@ namespace {
 using Nodes = llvm::SmallVector<const UOp*, 8>;
 constexpr size_t kMaxNodes = 2048;
 // The limit on the clauses of one condition, and on the nodes that a search for conditions visits.
-constexpr size_t kMaxClauses = 16;
+constexpr size_t kMaxConditions = 16;
 
 bool IsZero(const UOp* v) { return rewrite::UniformBits(v) == 0; }
 
@@ -30,7 +30,7 @@ struct Condition {
 llvm::SmallVector<Condition, 8> ConditionsOf(const UOp* value, bool zero_mul) {
   llvm::SmallVector<Condition, 8> out;
   Nodes stack = {value};
-  for (size_t seen = 0; !stack.empty() && seen < kMaxClauses; ++seen) {
+  for (size_t seen = 0; !stack.empty() && seen < kMaxConditions; ++seen) {
     const UOp* v = stack.pop_back_val();
     if (v->dtype.lanes() != 1) continue;
     if (v->dtype.is_bool()) {
@@ -229,7 +229,7 @@ class Reduce {
   const UOp* OneTerm() {
     llvm::SmallVector<Condition, 8> stack =
         ConditionsOf(value_, rc_.flags.has(ModuleFlag::kZeroMul));
-    for (size_t seen = 0; !stack.empty() && seen < kMaxClauses; ++seen) {
+    for (size_t seen = 0; !stack.empty() && seen < kMaxConditions; ++seen) {
       const auto [node, holds] = stack.pop_back_val();
       if (!Depends(node)) continue;
       if (node->op == Op::kAnd && holds) {
@@ -279,7 +279,7 @@ class Reduce {
       } else {
         (Depends(c) || c == gate ? bound : free).push_back(c);
       }
-      if (stack.size() + free.size() + bound.size() > kMaxClauses) return nullptr;
+      if (stack.size() + free.size() + bound.size() > kMaxConditions) return nullptr;
     }
     const UOp* low = Index(0);
     const UOp* high = r_->src(0);

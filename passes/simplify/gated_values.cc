@@ -22,7 +22,7 @@ const UOp* GateOf(const UOp* load) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
 }
 
-bool IsZero(const UOp* u) { return rewrite::UniformBits(u) == 0; }
+bool IsZeroValue(const UOp* u) { return rewrite::UniformBits(u) == 0; }
 
 // Whether `u` is a positive, finite float constant, so that 0 * u is exactly 0. The flag zero-mul
 // does not help: it permits replacing a product by 0, but the caller replaces a 0 by a product.
@@ -49,11 +49,11 @@ bool IsZeroWithout(const UOp* clause, const NodeList& nodes, rewrite::RuleContex
     switch (u->op) {
       case Op::kConst:
       case Op::kVConst:
-        known = IsZero(u);
+        known = IsZeroValue(u);
         break;
       case Op::kLoad:
-        known =
-            GateOf(u) && (u->num_srcs == 1 || IsZero(u->src(1))) && Implies(GateOf(u), clause, rc);
+        known = GateOf(u) && (u->num_srcs == 1 || IsZeroValue(u->src(1))) &&
+                Implies(GateOf(u), clause, rc);
         break;
       case Op::kWhere:
         known = is_zero(2) && (is_zero(1) || Implies(u->src(0), clause, rc));
@@ -109,7 +109,7 @@ NodeList GatedLoads(const NodeList& nodes) {
 const UOp* DropImpliedGate(const UOp* u, rewrite::RuleContext& rc) {
   const UOp *gate = u->src(0), *value = u->src(1);
   // On bools such a `where` is an `and`, which other rules simplify.
-  if (!IsZero(u->src(2)) || u->dtype.is_bool() || value->num_srcs == 0) return nullptr;
+  if (!IsZeroValue(u->src(2)) || u->dtype.is_bool() || value->num_srcs == 0) return nullptr;
   const NodeList nodes = NodesOf(value, kMaxBranchNodes);
   // Without any of these ops, IsZeroWithout finds nothing.
   const auto gated = [](const UOp* n) {

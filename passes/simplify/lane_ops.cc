@@ -10,9 +10,9 @@
 namespace tg::simplify {
 namespace {
 
-using Nodes = llvm::SmallVector<const UOp*, 16>;
+using LaneNodes = llvm::SmallVector<const UOp*, 16>;
 using Ints = llvm::SmallVector<int64_t, 32>;
-UOpSpan Span(const Nodes& v) { return {v.data(), v.size()}; }
+UOpSpan Span(const LaneNodes& v) { return {v.data(), v.size()}; }
 std::span<const int64_t> Span(const Ints& v) { return {v.data(), v.size()}; }
 
 // The elements of `items` at the positions in `lanes`.
@@ -23,7 +23,7 @@ Ints Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
   return picked;
 }
 
-const UOp* Vectorize(rewrite::RuleContext& rc, const Nodes& scalars) {
+const UOp* Vectorize(rewrite::RuleContext& rc, const LaneNodes& scalars) {
   if (scalars.size() == 1) return scalars[0];
   const DType t = scalars[0]->dtype.WithLanes(static_cast<int>(scalars.size()));
   return rc.ctx.Make(Op::kVectorize, t, Span(scalars));
@@ -74,7 +74,7 @@ const UOp* FoldGep(const UOp* u, rewrite::RuleContext& rc) {
     case Op::kSplat:
       return Splat(rc, x->src(0), static_cast<int>(lanes.size()));
     case Op::kVectorize: {
-      Nodes picked;
+      LaneNodes picked;
       for (int64_t i : lanes) picked.push_back(x->src(static_cast<size_t>(i)));
       return Vectorize(rc, picked);
     }
@@ -99,7 +99,7 @@ const UOp* FoldGep(const UOp* u, rewrite::RuleContext& rc) {
       break;
   }
   if (!IsElementwise(x->op)) return nullptr;
-  Nodes srcs;
+  LaneNodes srcs;
   for (const UOp* s : x->srcs()) {
     if (!HasKnownLanes(s)) return nullptr;
     const DType type = s->dtype.WithLanes(u->dtype.lanes());
@@ -142,7 +142,7 @@ const UOp* FoldCat(const UOp* u, rewrite::RuleContext& rc) {
   }
   const bool nested = !all([](const UOp* s) { return s->op != Op::kCat; });
   if (nested) {
-    Nodes flat;
+    LaneNodes flat;
     for (const UOp* s : u->srcs()) {
       if (s->op == Op::kCat) {
         flat.append(s->srcs().begin(), s->srcs().end());
@@ -153,7 +153,7 @@ const UOp* FoldCat(const UOp* u, rewrite::RuleContext& rc) {
     return rc.ctx.Make(Op::kCat, u->dtype, Span(flat));
   }
   if (all([](const UOp* s) { return s->op == Op::kVectorize || s->dtype.lanes() == 1; })) {
-    Nodes flat;
+    LaneNodes flat;
     for (const UOp* s : u->srcs()) {
       if (s->dtype.lanes() == 1) {
         flat.push_back(s);
@@ -175,7 +175,7 @@ const UOp* FoldSplat(const UOp* u, rewrite::RuleContext& rc) {
 const UOp* FoldOpOfSplats(const UOp* u, rewrite::RuleContext& rc) {
   const int lanes = u->dtype.lanes();
   if (lanes == 1 || !u->dtype.is_value()) return nullptr;
-  Nodes srcs;
+  LaneNodes srcs;
   for (const UOp* s : u->srcs()) {
     if (s->op == Op::kSplat) {
       srcs.push_back(s->src(0));

@@ -10,7 +10,7 @@
 namespace tg::simplify {
 namespace {
 
-const UOp* GateOf(const UOp* address) {
+const UOp* AddressGate(const UOp* address) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
 }
 
@@ -41,14 +41,14 @@ bool DependsOn(const UOp* u, UOpSpan leaves) {
 
 // Whether the address is under a gate that is never true.
 bool NeverAccessed(const UOp* address) {
-  const UOp* gate = GateOf(address);
+  const UOp* gate = AddressGate(address);
   return gate && rewrite::UniformBits(gate) == 0;
 }
 
 }  // namespace
 
 const UOp* FoldAddress(const UOp* u, rewrite::RuleContext& rc) {
-  const UOp* gate = GateOf(u);
+  const UOp* gate = AddressGate(u);
   if (!gate || rewrite::UniformBits(gate) != 1) return nullptr;
   return rc.ctx.Make(Op::kIndex, u->dtype, {u->src(0), u->src(1)});
 }
@@ -59,7 +59,7 @@ const UOp* FoldLoad(const UOp* u, rewrite::RuleContext& rc) {
   if (NeverAccessed(address)) {
     return u->num_srcs > 1 ? u->src(1) : rewrite::UniformConst(rc.ctx, u->dtype, 0);
   }
-  if (u->num_srcs > 1 && !GateOf(address)) {
+  if (u->num_srcs > 1 && !AddressGate(address)) {
     return rc.ctx.Make(Op::kLoad, u->dtype, {address}, u->attr);
   }
   return nullptr;
@@ -84,7 +84,8 @@ const UOp* FoldStore(const UOp* u, rewrite::RuleContext& rc) {
     gate =
         rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, rewrite::UniformConst(rc.ctx, gate->dtype, 1)});
   }
-  if (const UOp* outer = GateOf(address)) gate = rc.ctx.Make(Op::kAnd, gate->dtype, {outer, gate});
+  if (const UOp* outer = AddressGate(address))
+    gate = rc.ctx.Make(Op::kAnd, gate->dtype, {outer, gate});
   const UOp* gated =
       rc.ctx.Make(Op::kIndex, address->dtype, {address->src(0), address->src(1), gate});
   return rc.ctx.Make(Op::kStore, kVoid, {gated, value->src(keeps_else ? 1 : 2)}, u->attr);
@@ -92,7 +93,7 @@ const UOp* FoldStore(const UOp* u, rewrite::RuleContext& rc) {
 
 const UOp* FoldWhereOfLoad(const UOp* u, rewrite::RuleContext& rc) {
   const UOp* load = u->src(1);
-  if (load->op != Op::kLoad || GateOf(load->src(0)) != u->src(0)) return nullptr;
+  if (load->op != Op::kLoad || AddressGate(load->src(0)) != u->src(0)) return nullptr;
   return rc.ctx.Make(Op::kLoad, u->dtype, {load->src(0), u->src(2)}, load->attr);
 }
 

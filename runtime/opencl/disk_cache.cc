@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/status.h"
 #include "passes/instrument/write_file.h"
@@ -60,11 +61,6 @@ Found Decode(std::string_view bytes, std::string_view key, std::string_view& val
   if (body.substr(0, key_size) != key) return Found::kOtherKey;
   value = body.substr(key_size);
   return Found::kValue;
-}
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 // Makes the folder and its parents, accessible only to the user.

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/environment.h"
 #include "base/status.h"
 
 namespace tg::runtime {
@@ -28,11 +29,6 @@ void ExplainAndRaise(int signal) {
     if (h.signal == signal) ::sigaction(signal, &h.before, nullptr);
   }
   ::raise(signal);
-}
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 }  // namespace

@@ -70,11 +70,41 @@ def _with_headers(label, copts, deps):
         }),
     }
 
-def cc_library(name, copts = [], deps = [], testonly = False, precompiled = True, **kwargs):
-    """As Bazel's.
+def _unit_source_impl(ctx):
+    source = ctx.actions.declare_file(ctx.label.name + ".cc")
+    ctx.actions.write(source, "".join(["#include \"%s\"\n" % f.short_path for f in ctx.files.srcs]))
+    return [DefaultInfo(files = depset([source]))]
+
+_unit_source = rule(
+    implementation = _unit_source_impl,
+    doc = "NAME.cc, which includes `srcs`.",
+    attrs = {"srcs": attr.label_list(allow_files = [".cc"])},
+)
+
+def _unit(name, srcs, testonly):
+    """Declares a library's unit.
 
     Args:
       name: of the library.
+      srcs: its sources and private headers.
+      testonly: as the library's.
+
+    Returns:
+      What replaces `srcs`, and the sources that are now included.
+    """
+    sources = [s for s in srcs if s.endswith(".cc")]
+    if len(sources) < 2:
+        return srcs, []
+    _unit_source(name = name + "_unit", testonly = testonly, srcs = sources)
+    return [s for s in srcs if not s.endswith(".cc")] + [":%s_unit" % name], sources
+
+def cc_library(name, srcs = [], textual_hdrs = [], copts = [], deps = [], testonly = False, precompiled = True, **kwargs):
+    """As Bazel's; with --config=units one file that includes the sources is compiled instead of each.
+
+    Args:
+      name: of the library.
+      srcs: as Bazel's.
+      textual_hdrs: as Bazel's.
       copts: as Bazel's.
       deps: as Bazel's.
       testonly: as Bazel's.
@@ -83,7 +113,14 @@ def cc_library(name, copts = [], deps = [], testonly = False, precompiled = True
     """
     headers = _TEST_HEADERS if testonly else _LIBRARY_HEADERS
     how = _with_headers(headers, copts, deps) if precompiled else {"copts": copts, "deps": deps}
-    _cc_library(name = name, testonly = testonly, **dict(kwargs, **how))
+    unit, included = _unit(name, srcs, testonly)
+    _cc_library(
+        name = name,
+        srcs = select({"//tools/build:units": unit, "//conditions:default": srcs}),
+        textual_hdrs = textual_hdrs + select({"//tools/build:units": included, "//conditions:default": []}),
+        testonly = testonly,
+        **dict(kwargs, **how)
+    )
 
 def cc_binary(name, copts = [], deps = [], **kwargs):
     _cc_binary(name = name, **dict(kwargs, **_with_headers(_LIBRARY_HEADERS, copts, deps)))

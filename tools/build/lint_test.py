@@ -29,7 +29,8 @@ SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
 SEES["frontend"] = ["base", "ir", "frontend"]
 # Namespaces in tg that a folder opens besides the ones that its path names.
 OWN_NAMESPACES = {"frontend/tokenizer/testing": "jinja",
-                  "passes/directives": "directive", "passes/rewrite": "prove", "passes/simplify": "rule_lists"}
+                  "passes/directives": "directive", "passes/rewrite": "prove", "passes/simplify": "rule_lists",
+                  "tools": "accuracy"}
 SEES["tools"] = SEES["tools"] + ["frontend"]
 # A pass includes no other pass, except that simplify is a library as well, which these folders use. A name that
 # is not needed is an error, none is added.

@@ -1,9 +1,9 @@
 """Bounds the lines that the compiler reads for one file, which decide how long a build takes.
 
-    preprocessed_lines_test.py WORKSPACE OPTIONS PRECOMPILED...
+    preprocessed_lines_test.py WORKSPACE OPTIONS STEPS PRECOMPILED...
 
-OPTIONS is a file of compiler_options.bzl; PRECOMPILED are the files of the rules library_headers and
-test_headers (tools/build/BUILD). The headers of the system differ from one machine to the next, so
+OPTIONS is a file of compiler_options.bzl, STEPS one of compile_steps.bzl; PRECOMPILED are the files of the rules
+library_headers and test_headers (tools/build/BUILD). The headers of the system differ from one machine to the next, so
 the bounds are percentages of the lines of all large headers together, the ones that are precompiled.
 
 Preprocessing every file takes long. So the files are ranked by an estimate, and only the first of that ranking
@@ -23,6 +23,9 @@ import lint_test
 ROOT = lint_test.ROOT
 # Bazel's execution root: the options' paths are relative to it.
 EXECROOT = os.path.realpath(sys.argv[2]).split("/bazel-out/")[0]
+# What README's first command compiles: the number of files, and the sum of their lines after preprocessing as
+# multiples of all large headers' lines; with --config=units and without it.
+STEPS_BOUNDS = {True: (54, 48), False: (490, 410)}
 LISTED = 10
 RANKED = 20  # files that are preprocessed, for the LISTED ones to be among them
 
@@ -114,7 +117,7 @@ class PreprocessedLinesTest(unittest.TestCase):
         cls.files = lint_test.list_files()
         cls.estimate = Estimate([path for path in cls.files if path.endswith(".cc")])
         cls.whole = {re.match(r"[a-z]+", os.path.basename(path)).group(): preprocess(os.path.abspath(path))
-                     for path in sys.argv[3:] if path.endswith(".h")}
+                     for path in sys.argv[4:] if path.endswith(".h")}
 
     def check_worst(self, kind, paths):
         ranked = sorted(paths, key=lambda p: -self.estimate.of(p))
@@ -135,6 +138,21 @@ class PreprocessedLinesTest(unittest.TestCase):
 
     def test_test_files(self):
         self.check_worst("test", [p for p in self.files if p.endswith(".cc") and is_test(p)])
+
+    def test_steps_of_the_first_command(self):
+        with open(sys.argv[3]) as steps_file:
+            steps = steps_file.read().split()
+        as_units = any(os.path.basename(path).endswith("_unit.cc") for path in steps)
+        # Units are among the runfiles; what they include is in the tree.
+        steps = [path if os.path.exists(os.path.join(ROOT, path)) else os.path.abspath(path) for path in steps]
+        estimate = Estimate(steps)
+        lines = sum(estimate.of(path) for path in steps) / self.whole["library"]
+        print("\n%d files of %.1f times the precompiled headers' lines%s" % (
+            len(steps), lines, ", as units" if as_units else ""))
+        max_steps, max_lines = STEPS_BOUNDS[as_units]
+        self.assertGreater(len(steps), 30)
+        self.assertLessEqual(len(steps), max_steps)
+        self.assertLessEqual(lines, max_lines)
 
     def test_headers(self):
         for prefix, bound in HEADER_BOUNDS.items():

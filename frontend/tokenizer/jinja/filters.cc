@@ -13,12 +13,8 @@
 namespace tg::jinja {
 namespace {
 
-int64_t IntegerOr(const Value& value, int64_t otherwise) {
-  return value.is(Kind::kInt) ? value.AsInt() : otherwise;
-}
-
 template <std::string (*kMap)(std::string_view)>
-Value Mapped(Evaluator& evaluator, const Arguments& arguments) {
+Value MappedText(Evaluator& evaluator, const Arguments& arguments) {
   return evaluator.MakeString(arguments.position, kMap(arguments.self.ToString()));
 }
 
@@ -194,7 +190,7 @@ Value ToJsonFilter(Evaluator& evaluator, const Arguments& arguments) {
 
 constexpr BuiltinRow kFilters[] = {
     {"abs", Abs},
-    {"capitalize", Mapped<Capitalize>},
+    {"capitalize", MappedText<Capitalize>},
     Shallow({"count", Length}),
     Shallow({"d", Default, {"default_value", "boolean"}}),
     Shallow({"default", Default, {"default_value", "boolean"}}),
@@ -210,7 +206,7 @@ constexpr BuiltinRow kFilters[] = {
     Shallow({"last", Last}),
     Shallow({"length", Length}),
     Shallow({"list", ToList}),
-    {"lower", Mapped<Lower>},
+    {"lower", MappedText<Lower>},
     Shallow({"map", MapFilter, {}, 0, true}),
     {"max", Greatest, {"case_sensitive", "attribute"}},
     {"min", Least, {"case_sensitive", "attribute"}},
@@ -225,11 +221,11 @@ constexpr BuiltinRow kFilters[] = {
     {"sort", Sort, {"reverse", "case_sensitive", "attribute"}},
     {"string", String},
     {"sum", Sum, {"attribute", "start"}},
-    {"title", Mapped<Title>},
+    {"title", MappedText<Title>},
     {"tojson", ToJsonFilter, {"indent", "ensure_ascii", "sort_keys", "separators"}},
     {"trim", Trim, {"chars"}},
     {"unique", Unique, {"case_sensitive", "attribute"}},
-    {"upper", Mapped<Upper>},
+    {"upper", MappedText<Upper>},
 };
 
 }  // namespace

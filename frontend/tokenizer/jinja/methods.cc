@@ -25,10 +25,6 @@ std::optional<std::string_view> OptionalString(const Value& value) {
   return value.AsString();
 }
 
-int64_t IntegerOr(const Value& value, int64_t otherwise) {
-  return value.is(Kind::kInt) ? value.AsInt() : otherwise;
-}
-
 Value MakeStrings(Evaluator& evaluator, const Arguments& arguments,
                   const std::vector<std::string>& strings) {
   List list;

@@ -128,6 +128,11 @@ int64_t CountCharacters(std::string_view text);
 // Characters `begin` to `end`, both at most the number of characters.
 std::string_view Substring(std::string_view text, int64_t begin, int64_t end);
 
+// The integer, or `otherwise` if the value is none.
+inline int64_t IntegerOr(const Value& value, int64_t otherwise) {
+  return value.is(Kind::kInt) ? value.AsInt() : otherwise;
+}
+
 }  // namespace tg::jinja
 
 #endif  // TG_FRONTEND_TOKENIZER_JINJA_VALUE_H_
