@@ -20,6 +20,14 @@ inline std::string Import(const std::string& text) {
   return PrintModule(*module);
 }
 
+// The lines of @main between its braces, without the sink; or the errors.
+inline std::string Main(const std::string& text) {
+  const std::string module = Import(text);
+  const size_t begin = module.find("graph @main {\n"), end = module.find("  sink");
+  if (begin == std::string::npos || end == std::string::npos) return module;
+  return module.substr(begin + 14, end - begin - 14);
+}
+
 // UOp(Ops.op, dtypes.type, arg=arg, src=(srcs,))
 inline std::string Op(const std::string& op, const std::string& type, const std::string& arg,
                       const std::string& srcs) {

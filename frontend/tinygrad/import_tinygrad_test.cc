@@ -19,13 +19,6 @@ std::string Const(const std::string& type, const std::string& value) {
          "offset=0, mask=None, contiguous=True),)), src=(" +
          Device() + ",)),))";
 }
-// The lines of @main between its braces, without the sink.
-std::string Main(const std::string& text) {
-  const std::string module = Import(text);
-  const size_t begin = module.find("graph @main {\n"), end = module.find("  sink");
-  if (begin == std::string::npos || end == std::string::npos) return module;
-  return module.substr(begin + 14, end - begin - 14);
-}
 
 TEST(ImportTest, BuffersAreDeclaredByUse) {
   EXPECT_EQ(Import(Op("SINK", "void", "None",

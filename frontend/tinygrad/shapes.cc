@@ -39,8 +39,7 @@ const UOp* Translator::EmitDims(const Node& n, Op op, const UOp* x, const Shape&
   return Emit(n, op, x->dtype, {srcs.data(), srcs.size()}, ctx_.MakeAttr(op, words));
 }
 
-const UOp* Translator::EmitPairs(const Node& n, Op op, const UOp* x,
-                                 const std::vector<std::pair<Dim, Dim>>& pairs) {
+const UOp* Translator::EmitPairs(const Node& n, Op op, const UOp* x, const Ranges& pairs) {
   if (!x) return nullptr;
   std::vector<int64_t> words{static_cast<int64_t>(pairs.size())};
   Nodes srcs{x};
@@ -100,7 +99,7 @@ bool Translator::Extents(const Node& n, size_t i, Shape* shape) {
   return good || Refuse(n, "expected a tuple of extents");
 }
 
-bool Translator::Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, Dim>>* pairs) {
+bool Translator::Pairs(const Node& n, const UOp* x, Ranges* pairs) {
   const bool pad = n.op == "PAD";
   if (n.num_srcs == 1) {
     for (const Item& item : n.arg.list()) {
@@ -144,8 +143,9 @@ const UOp* Translator::Moved(const Node& n, const UOp* x) {
     return x ? EmitDims(n, op, x, shape) : nullptr;
   }
   if (op == Op::kPad || op == Op::kShrink) {
-    std::vector<std::pair<Dim, Dim>> pairs;
-    return Pairs(n, x, &pairs) ? EmitPairs(n, op, x, pairs) : nullptr;
+    Ranges pairs;
+    if (!Pairs(n, x, &pairs)) return nullptr;
+    return op == Op::kShrink ? EmitShrink(n, x, pairs) : EmitPairs(n, op, x, pairs);
   }
   std::vector<int64_t> words{0};
   const auto items = n.arg.list();

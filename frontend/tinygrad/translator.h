@@ -31,6 +31,7 @@ class Translator {
 
  protected:
   using Nodes = llvm::SmallVector<const UOp*, 4>;
+  using Ranges = std::vector<std::pair<Dim, Dim>>;
 
   Translator(const Demand& demand, Module& module, Body& body, Diagnostics& diags);
 
@@ -89,8 +90,7 @@ class Translator {
   const UOp* EmitBroadcast(const Node& n, const UOp* x, const Shape& shape);
   const UOp* Zero(DType t) { return b_.ConstBits(t, 0); }
   // Emits a pad or shrink with the pairs of its argument.
-  const UOp* EmitPairs(const Node& n, Op op, const UOp* x,
-                       const std::vector<std::pair<Dim, Dim>>& pairs);
+  const UOp* EmitPairs(const Node& n, Op op, const UOp* x, const Ranges& pairs);
   const UOp* EmitConst(const Node& n, DType t);
   // Applies a ShapeTracker to `x`, a value or a pointer.
   const UOp* EmitView(const Node& n, const UOp* x, const Value& tracker);
@@ -152,9 +152,27 @@ class Translator {
   const UOp* DefineVar(const Node& n, DType t);
   // Reads the extents of an argument (`items`), or of source `i`.
   bool Extents(const Node& n, size_t i, Shape* shape);
-  bool Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, Dim>>* pairs);
+  bool Pairs(const Node& n, const UOp* x, Ranges* pairs);
   // Translates the node as each demanded type.
   bool TranslateTypes(const Node& n);
+
+  // ---- Slices that may end past a symbolic extent (slices.cc).
+
+  // A value and a range of each of its axes.
+  struct Slice {
+    const UOp* x;
+    Ranges ranges;
+  };
+  // Emits the shrink of `x` to `ranges`.
+  const UOp* EmitShrink(const Node& n, const UOp* x, const Ranges& ranges);
+  Shape ExtentsOf(const Slice& slice);
+  // Whether the ranges end inside of x for all values of the variables.
+  bool Contains(const Slice& slice);
+  // The slices of operands that a slice is computed from, by operand; an operand without axes has
+  // none. Returns nullopt if x is not computed from its operands element by element.
+  std::optional<std::vector<std::optional<Slice>>> SourcesOf(const Slice& slice);
+  // Emits a slice from the slices of its operands.
+  const UOp* EmitSlice(const Node& n, const Slice& slice, const Nodes& sources);
 
   void FindUndefined();
   const UOp* FindPredicate(const Node& n, const UOp* u);

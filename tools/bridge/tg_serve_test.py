@@ -52,6 +52,34 @@ kernel @twice : kernel {schedule = [local(i0, 16)]} {
 }
 """
 
+# tinygrad's text: the first four columns of the columns up to a variable, times three.
+SLICE = """# tg: input x = 0 [%d]
+# tg: output y = 0 [3, 4]
+UOp(Ops.SINK, dtypes.void, arg=None, src=(
+  UOp(Ops.SHRINK, dtypes.float, arg=None, src=(
+    UOp(Ops.MUL, dtypes.float, arg=None, src=(
+      UOp(Ops.SHRINK, dtypes.float, arg=None, src=(
+        UOp(Ops.RESHAPE, dtypes.float, arg=None, src=(
+          UOp(Ops.PARAM, dtypes.float, arg=ParamArg(0, dtypes.float, device='CL'), src=(
+            UOp(Ops.CONST, dtypes.weakint, arg=%d, src=()),)),
+          UOp(Ops.STACK, dtypes.weakint, arg=None, src=(
+            x5:=UOp(Ops.CONST, dtypes.weakint, arg=3, src=()),
+            UOp(Ops.CONST, dtypes.weakint, arg=%d, src=()),)),)),
+        x7:=UOp(Ops.STACK, dtypes.weakint, arg=None, src=(
+          x8:=UOp(Ops.CONST, dtypes.weakint, arg=0, src=()),
+          x8,)),
+        UOp(Ops.STACK, dtypes.weakint, arg=None, src=(
+          x5,
+          UOp(Ops.PARAM, dtypes.weakint, arg=ParamArg(
+              -1, dtypes.weakint, vmin_vmax=(1, 10), name='i', addrspace=AddrSpace.ALU), src=(
+            UOp(Ops.STACK, dtypes.void, arg=None, src=()),)),)),)),
+      UOp(Ops.CONST, dtypes.float, arg=3.0, src=()),)),
+    x7,
+    UOp(Ops.STACK, dtypes.weakint, arg=None, src=(
+      x5,
+      UOp(Ops.CONST, dtypes.weakint, arg=4, src=()),)),)),))
+"""
+
 
 def program(text):
     return types.SimpleNamespace(text=text, pipeline="default")
@@ -96,6 +124,18 @@ class ServeTest(unittest.TestCase):
         twice = types.SimpleNamespace(text=named, pipeline=pipeline)
         (y,), _, _ = self.server.run(twice, {}, {"x": pack(x)}, ["y"])
         self.assertEqual(y, pack([2 * v for v in x]))
+
+    def test_a_slice_past_a_variable(self):
+        """A tensor that TinyJit returns has the variable's value of the capture."""
+        x = [float(random.randrange(100)) for _ in range(30)]
+        want = pack([3 * x[10 * row + column] for row in range(3) for column in range(4)])
+        for i in (2, 4, 7):
+            (y,), _, _ = self.server.run(
+                program(SLICE % (30, 30, 10)), {"i": i}, {"x": pack(x)}, ["y"])
+            self.assertEqual(y, want)
+        # Where memory does not hold it either, the run compares the extents.
+        with self.assertRaisesRegex(RuntimeError, "4 must be at most @i; they are 4 and 2"):
+            self.server.run(program(SLICE % (9, 9, 3)), {"i": 2}, {"x": bytes(36)}, ["y"])
 
     def test_errors_leave_it_running(self):
         with self.assertRaisesRegex(RuntimeError, "expected"):
