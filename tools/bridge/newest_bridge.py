@@ -39,10 +39,9 @@ def make_linear(sink):
     """Replaces tinygrad's scheduler: returns a LINEAR of calls."""
     cut, calls = Cut(sink), []
     for time in cut.times():
-        for memory, source in cut.copies(time):
-            body = UOp(Ops.COPY, src=(source.param_like(1),), arg=memory.device)
-            calls.append(body.call(memory, source))
-            counts["copies"] += 1
+        steps = cut.copies(time)
+        calls += steps
+        counts["copies"] += sum(step.src[0].op is Ops.COPY for step in steps)
         for roots in cut.parts(time):
             calls += make_part(roots, lambda: is_cycle(sink))
     return UOp(Ops.LINEAR, src=tuple(calls))

@@ -1,15 +1,17 @@
 """Cuts a graph of the newest tinygrad into parts that tg runs and copies between devices.
 
-A graph here is a SINK of AFTERs: memory, and the STOREs that it is behind. Where it is to be copied
-it is cut: each STORE and each COPY gets a time, copies even ones and parts odd ones, so that what a
-step reads was made before, and what it overwrites was read before. The STOREs of one time and device
-are one part, in which tg finds the order itself.
+A graph here is a SINK of AFTERs: memory, and the STOREs and CALLs that it is behind. Where it is to be
+copied, or where a schedule is called (a precompiled function's), it is cut: each STORE, COPY and CALL
+gets a time, copies and calls even ones and parts odd ones, so that what a step reads was made before,
+and what it overwrites was read before. The STOREs of one time and device are one part, in which tg
+finds the order itself.
 """
 
 from dataclasses import dataclass
 
 from tinygrad.uop.ops import AxisType, GroupOp, Ops, ParamArg, PatternMatcher, UOp, UPat, graph_rewrite
 from tinygrad.dtype import AddrSpace
+from tinygrad.schedule.allreduce import handle_allreduce
 from tinygrad.schedule.multi import multi_pm
 from tinygrad.schedule.rangeify import resolve_function
 
@@ -48,7 +50,12 @@ def is_whole(u):
     return is_memory(u) and (u.op is not Ops.AFTER or is_whole(u.src[0]))
 
 
-def rebuild(root, replacement, is_leaf=lambda u: False):
+def is_schedule(u):
+    """Whether it is the body of a CALL; its buffers are not those of the graph."""
+    return u.op is Ops.LINEAR
+
+
+def rebuild(root, replacement, is_leaf=is_schedule):
     """`root` with its nodes replaced, sources first; replacement(node, sources) gives a node, or None
     for the node on these sources."""
     new = {}
@@ -59,6 +66,25 @@ def rebuild(root, replacement, is_leaf=lambda u: False):
     return new[root]
 
 
+def free_slot(nodes):
+    """A number above those of the buffers."""
+    slots = [u.arg.slot for u in nodes if u.op is Ops.BUFFER and not is_variable(u)]
+    return max(slots, default=-1) + 1
+
+
+def buffer_of(like, device, slot):
+    """A flat buffer for a value."""
+    return UOp(Ops.BUFFER, src=(UOp.const(like.max_numel()),), arg=ParamArg(slot, like.dtype, device=device))
+
+
+def held_in(buffer, value):
+    """The AFTER of a buffer that holds a value."""
+    return buffer.after(buffer.store(value.reshape((value.numel(),))))
+
+
+# Sums over devices are copies and sums.
+_devices = PatternMatcher([
+    (UPat(Ops.ALLREDUCE, src=(UPat.var("buf"),), name="red"), handle_allreduce)]) + multi_pm
 _calls = PatternMatcher([
     (UPat(Ops.FUNCTION, name="c"), resolve_function),
     (UPat(Ops.GETTUPLE, src=(UPat(Ops.TUPLE, name="t"),), name="g"), lambda g, t: t.src[g.arg]),
@@ -66,9 +92,12 @@ _calls = PatternMatcher([
 
 
 def prepared(sink):
-    """The graph without calls and shards, without memory of no elements, copies only where devices
+    """The graph without functions and shards, without memory of no elements, copies only where devices
     differ, and stores only into the type of their memory."""
     sink = graph_rewrite(graph_rewrite(sink, multi_pm), _calls, bottom_up=True)
+    sink = graph_rewrite(sink, _devices)
+    slot = free_slot(sink.toposort(enter_calls=False))
+    held = {}  # computed on several devices, and selected from: an AFTER
 
     def replacement(u, sources):
         if u.op in (Ops.PARAM, Ops.BUFFER, Ops.COPY) and not is_variable(u) and 0 in u.shape:
@@ -89,13 +118,18 @@ def prepared(sink):
         if u.op is Ops.SINK:
             states = (state_of(s.src[0] if s.op is Ops.UNSHARD else s) for s in sources)
             return UOp.sink(*[s for s in states if s.op in (Ops.AFTER, Ops.COPY)])
+        if u.op is Ops.MSELECT and not is_memory(state_of(sources[0])):
+            value = sources[0].src[0] if sources[0].op is Ops.CONTIGUOUS else sources[0]
+            if value not in held:
+                held[value] = held_in(buffer_of(value, value.device, slot + len(held)), value)
+            return u.replace(src=(held[value].reshape(value.shape),))
         if u.op is Ops.MSTACK:
             # A computed value is copied into memory.
             return u.replace(src=tuple(s if is_whole(s) else UOp(Ops.COPY, src=(s,), arg=d)
                                        for s, d in zip(sources, u.device)))
         if u.op is Ops.RANGE and u.arg[-1] is AxisType.DEVICE:
             return UOp.variable("_device_num", 0, u.vmax, dtype=u.dtype, param=True)
-        if u.op in (Ops.CALL, Ops.CUSTOM_FUNCTION):
+        if u.op is Ops.CUSTOM_FUNCTION or (u.op is Ops.CALL and not is_schedule(u.src[0])):
             raise NotThroughTg(f"a {u.op} in a graph")
         return None
 
@@ -104,13 +138,13 @@ def prepared(sink):
 
 @dataclass(eq=False)
 class Write:
-    """A STORE or a COPY. reads: memory, in its states, that its value is computed from. before: the
-    state that it overwrites. is_copy: whether tinygrad copies it."""
+    """A STORE, a COPY or a CALL. reads: memory, in its states, that its value is computed from. before:
+    the states that it overwrites. is_copy: whether it is no part, but a COPY or CALL of tinygrad's."""
 
     node: UOp
     device: object
     reads: set
-    before: UOp | None
+    before: tuple
     is_copy: bool
     time: int = 0
 
@@ -136,8 +170,7 @@ class Cut:
     def __init__(self, sink):
         self.sink = prepared(sink)
         self.nodes = [u for u in self.sink.toposort(enter_calls=False)]
-        slots = [u.arg.slot for u in self.nodes if u.op is Ops.BUFFER and not is_variable(u)]
-        self.new_slot = max(slots, default=-1) + 1
+        self.new_slot = free_slot(self.nodes)
         self.memory = {}  # of COPYs that are stored nowhere: a BUFFER
         self.sources = {}  # of COPYs of what is computed: the AFTER that holds it
         self.writes = {}
@@ -146,9 +179,8 @@ class Cut:
         self.find_times()
 
     def new_buffer(self, like, device):
-        shape = UOp.const(like.max_numel())
         self.new_slot += 1
-        return UOp(Ops.BUFFER, src=(shape,), arg=ParamArg(self.new_slot - 1, like.dtype, device=device))
+        return buffer_of(like, device, self.new_slot - 1)
 
     def find_writes(self):
         users = {}
@@ -161,12 +193,16 @@ class Cut:
                 is_copy = value.op is Ops.COPY and is_whole(target)
                 if is_copy:
                     value = self.source_of(value)
-                self.writes[u] = Write(u, target.device, reads_of(value), state_of(target), is_copy)
+                self.writes[u] = Write(u, target.device, reads_of(value), (state_of(target),), is_copy)
+            elif u.op is Ops.CALL:
+                reads = set().union(*(reads_of(s) for s in u.src[1:]))
+                before = tuple(state_of(a.src[0]) for a in users[u] if a.op is Ops.AFTER)
+                self.writes[u] = Write(u, None, reads, before, True)
         for u in self.nodes:
             stored = (x in self.writes and self.writes[x].is_copy for x in users.get(u, []))
             if u.op is Ops.COPY and not all(stored):
                 self.memory[u] = self.new_buffer(u, u.arg)
-                self.writes[u] = Write(u, u.arg, reads_of(self.source_of(u)), None, True)
+                self.writes[u] = Write(u, u.arg, reads_of(self.source_of(u)), (), True)
 
     def source_of(self, copy):
         """The source of a COPY: whole memory."""
@@ -175,9 +211,9 @@ class Cut:
         if copy not in self.sources:
             value = copy.src[0]
             buffer = self.new_buffer(value, value.device)
-            after = buffer.after(buffer.store(value.reshape((value.numel(),))))
+            after = held_in(buffer, value)
             self.sources[copy] = after
-            self.writes[after.src[1]] = Write(after.src[1], value.device, reads_of(value), buffer, False)
+            self.writes[after.src[1]] = Write(after.src[1], value.device, reads_of(value), (buffer,), False)
         return self.sources[copy]
 
     def ready(self, times):
@@ -187,7 +223,7 @@ class Cut:
             if not is_memory(u):
                 continue
             below = [ready.get(state_of(s), 0) for s in u.src]
-            own = [times[s] for s in (u, *u.src[1:]) if s in times and (s is u or s.op is Ops.STORE)]
+            own = [times[s] for s in (u, *u.src[1:]) if s in times and (s is u or s.op in (Ops.STORE, Ops.CALL))]
             ready[u] = max([0, *own, *([] if u.op is Ops.COPY else below)])
         return ready
 
@@ -204,9 +240,8 @@ class Cut:
             ready = self.ready({w.node: w.time for w in self.writes.values()})
             for w in self.writes.values():
                 # Different parts write memory of several devices and read it on one of them.
-                time = max([w.time, *(ready.get(s, 0) + (s is not None and s.op in SHARDS)
-                                      for s in (w.before, *w.reads))])
-                for r in readers.get(w.before, ()):
+                time = max([w.time, *(ready.get(s, 0) + (s.op in SHARDS) for s in (*w.before, *w.reads))])
+                for r in (r for s in w.before for r in readers.get(s, ())):
                     is_same_part = not w.is_copy and not r.is_copy and w.device == r.device
                     if r is not w and not is_same_part:
                         time = max(time, r.time + 1 + (w.is_copy and r.is_copy))
@@ -220,14 +255,21 @@ class Cut:
         return sorted({w.time for w in self.writes.values()})
 
     def copies(self, time):
-        """[(memory, source)] as whole nodes, in an order in which they may run."""
+        """The CALLs of COPYs and schedules, in an order in which they may run."""
         order = []
         for u in self.nodes:
             w = self.writes.get(u)
-            if w is not None and w.is_copy and w.time == time:
-                copy = u if u.op is Ops.COPY else u.src[1]
-                target = self.memory[u] if u.op is Ops.COPY else u.src[0].buf_uop
-                order.append((self.memory_of(target), self.memory_of(state_of(self.source_of(copy)))))
+            if w is None or not w.is_copy or w.time != time:
+                continue
+            if u.op is Ops.CALL:
+                # As tinygrad's scheduler does: memory, and variables that have no value yet.
+                order.append(u.src[0].call(*[self.memory_of(state_of(s)) for s in u.src[1:]
+                                             if not s.is_bound_var]))
+                continue
+            copy = u if u.op is Ops.COPY else u.src[1]
+            target = self.memory_of(self.memory[u] if u.op is Ops.COPY else u.src[0].buf_uop)
+            source = self.memory_of(state_of(self.source_of(copy)))
+            order.append(UOp(Ops.COPY, src=(source.param_like(1),), arg=target.device).call(target, source))
         return list(dict.fromkeys(order))
 
     def memory_of(self, u):

@@ -110,8 +110,10 @@ def make_part(roots, is_error):
             return sources[0]
         if u.op in {Ops.PARAM, Ops.BUFFER} | SHARDS:
             number = memory.setdefault(without_views(u), len(memory))
-            return UOp(Ops.PARAM, src=(UOp.const(u.max_numel()),),
-                       arg=ParamArg(number, u.dtype, device="CL")).reshape(u.max_shape)
+            whole = UOp(Ops.PARAM, src=(UOp.const(u.max_numel()),),
+                        arg=ParamArg(number, u.dtype, device="CL")).reshape(u.max_shape)
+            # Memory of a symbolic shape, a precompiled function's argument, has the greatest extents.
+            return whole if u.max_shape == u.shape else whole.shrink_to(u.replace(src=sources).shape)
         return None
 
     sink = UOp.sink(*roots) if EXACT else as_scheduled(UOp.sink(*roots))
