@@ -52,6 +52,17 @@ class Paths(unittest.TestCase):
         page = read("docs/directives.md")
         self.assertEqual([name for name in names if "`%s(" % name not in page], [])
 
+    def test_every_architecture_is_described_and_compared(self):
+        names = re.findall(r'{\.name = "(\w+)"', read("frontend/gguf/architecture.cc"))
+        self.assertGreater(len(names), 5)
+        rows = [line.split("|")[1] for line in read("docs/text.md").split("\n")
+                if line.startswith("| `")]
+        models = re.search(r"MODELS = \[(.*?)\]", read("tools/llm/BUILD"), re.DOTALL)[1]
+        for name in names:
+            with self.subTest(name):
+                self.assertTrue(any("`%s`" % name in row for row in rows), "docs/text.md")
+                self.assertIn('"%s"' % name, models)
+
     def test_glossary(self):
         rows = [[cell.strip() for cell in line.split("|")[1:-1]]
                 for line in read("docs/glossary.md").split("\n") if line.startswith("| ")][2:]
