@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ir/walk.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tg::tinygrad {
 namespace {
@@ -42,14 +43,14 @@ class Evaluation {
     for (const UOp* u : PostOrder(root)) {
       if (!Visit(u)) return std::nullopt;
     }
-    return RangeOf(sums_.Get(root));
+    return RangeOf(sums_.lookup(root));
   }
 
  private:
   bool Visit(const UOp* u) {
+    const Sum a = u->num_srcs > 0 ? sums_.lookup(u->src(0)) : Sum();
+    const Sum b = u->num_srcs > 1 ? sums_.lookup(u->src(1)) : Sum();
     Sum& sum = sums_[u];
-    const Sum a = u->num_srcs > 0 ? sums_.Get(u->src(0)) : Sum();
-    const Sum b = u->num_srcs > 1 ? sums_.Get(u->src(1)) : Sum();
     switch (u->op) {
       case Op::kConst:
         sum.number = u->word();
@@ -124,7 +125,7 @@ class Evaluation {
 
   const Module& module_;
   const Context& ctx_;
-  NodeMap<Sum> sums_;
+  llvm::DenseMap<const UOp*, Sum> sums_;  // an extent has few of a body's nodes
   std::map<uint32_t, Interval> leaves_;
 };
 
