@@ -57,12 +57,14 @@ constexpr void ParseFields(OpInfo& info) {
   }
 }
 
-constexpr OpInfo Make(Op op, std::string_view enum_name, std::string_view mnemonic,
-                      std::string_view sources, std::string_view attributes, std::string_view rule,
-                      std::string_view classes, std::string_view stages, std::string_view flags,
-                      std::string_view doc) {
+constexpr OpInfo Make(OpGroup group, int weight, Op op, std::string_view enum_name,
+                      std::string_view mnemonic, std::string_view sources,
+                      std::string_view attributes, std::string_view rule, std::string_view classes,
+                      std::string_view stages, std::string_view flags, std::string_view doc) {
   OpInfo info;
   info.op = op;
+  info.group = group;
+  info.weight = weight;
   info.enum_name = enum_name;
   info.mnemonic = mnemonic;
   info.sources = sources;
@@ -78,24 +80,65 @@ constexpr OpInfo Make(Op op, std::string_view enum_name, std::string_view mnemon
   return info;
 }
 
+constexpr std::string_view kGroupNames[kNumOpGroups] = {
+    "leaf",  "arithmetic", "conversion", "identity", "movement", "tensor",
+    "order", "memory",     "reduce",     "lanes",    "subgroup"};
 constexpr std::string_view kStageNames[] = {"tensor", "kernel", "lowered", "expanded", "linear"};
 constexpr std::string_view kSpecials[] = {"grid0", "grid1", "grid2", "local0", "local1", "local2"};
 
 }  // namespace
 
 constexpr OpInfo kOpInfos[kNumOps] = {
-#define TG_OP(name, ...) Make(Op::name, #name, __VA_ARGS__),
+#define TG_ROW(group, name, ...) Make(OpGroup::group, 1, Op::name, #name, __VA_ARGS__),
+#define TG_ARITHMETIC(name, mnemonic, sources, attributes, rule, classes, stages, flags, weight, \
+                      doc)                                                                       \
+  Make(OpGroup::kArithmetic, weight, Op::name, #name, mnemonic, sources, attributes, rule,       \
+       classes, stages, flags, doc),
+#define TG_LEAF(...) TG_ROW(kLeaf, __VA_ARGS__)
+#define TG_CONVERSION(...) TG_ROW(kConversion, __VA_ARGS__)
+#define TG_IDENTITY(...) TG_ROW(kIdentity, __VA_ARGS__)
+#define TG_MOVEMENT(...) TG_ROW(kMovement, __VA_ARGS__)
+#define TG_TENSOR(...) TG_ROW(kTensor, __VA_ARGS__)
+#define TG_ORDER(...) TG_ROW(kOrder, __VA_ARGS__)
+#define TG_MEMORY(...) TG_ROW(kMemory, __VA_ARGS__)
+#define TG_REDUCE(...) TG_ROW(kReduce, __VA_ARGS__)
+#define TG_LANES(...) TG_ROW(kLanes, __VA_ARGS__)
+#define TG_SUBGROUP(...) TG_ROW(kSubgroup, __VA_ARGS__)
 #include "ir/ops.def"
-#undef TG_OP
+#undef TG_ROW
 };
 
 namespace op_internal {
+constexpr uint16_t BitOf(char flag) {
+  switch (flag) {
+    case 'c':
+      return kCommutativeBit;
+    case 'a':
+      return kAssociativeBit;
+    case 'z':
+      return kZeroBit;
+    case 'l':
+      return kLeafBit;
+    case 't':
+      return kTokenBit;
+    case 'w':
+      return kWritesBit;
+    case 'r':
+      return kReadsBit;
+  }
+  __builtin_unreachable();  // as in Find
+}
+
 constexpr FlagTable MakeFlags() {
   FlagTable table{};
   for (int i = 0; i < kNumOps; ++i) {
-    for (char c : kOpInfos[i].flags) {
-      constexpr std::string_view kLetters = "caemzlti";
-      table.bits[i] = static_cast<uint16_t>(table.bits[i] | 1u << kLetters.find(c));
+    const OpGroup group = table.groups[i] = kOpInfos[i].group;
+    for (char c : kOpInfos[i].flags) table.bits[i] |= BitOf(c);
+    if (group == OpGroup::kMovement) table.bits[i] |= kMovementBit;
+    if (group == OpGroup::kIdentity) table.bits[i] |= kIdentityBit;
+    if (group == OpGroup::kArithmetic || group == OpGroup::kConversion ||
+        group == OpGroup::kIdentity) {
+      table.bits[i] |= kElementwiseBit;
     }
     if (kOpInfos[i].num_fields > 0) table.bits[i] |= kAttrBit;
     if (kOpInfos[i].inline_attr()) table.bits[i] |= kInlineAttrBit;
@@ -110,6 +153,8 @@ constexpr FlagTable MakeFlags() {
 constexpr FlagTable kFlagsValue = MakeFlags();
 const FlagTable kFlags = kFlagsValue;
 }  // namespace op_internal
+
+std::string_view GroupName(OpGroup group) { return kGroupNames[static_cast<int>(group)]; }
 
 std::string_view StageName(Stage s) { return kStageNames[static_cast<int>(s)]; }
 
@@ -149,21 +194,6 @@ std::optional<Op> OpFromMnemonic(std::string_view mnemonic) {
     if (kOpInfos[i].mnemonic == mnemonic) return static_cast<Op>(i);
   }
   return std::nullopt;
-}
-
-bool IsReduceOp(Op op) {
-  switch (op) {
-    case Op::kAdd:
-    case Op::kMul:
-    case Op::kMax:
-    case Op::kMin:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-      return true;
-    default:
-      return false;
-  }
 }
 
 std::string_view SpecialText(SpecialName s) { return kSpecials[static_cast<int>(s)]; }

@@ -2,6 +2,7 @@
 #ifndef TG_IR_OP_H_
 #define TG_IR_OP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,13 +13,29 @@ namespace tg {
 enum class Op : uint8_t {
 #define TG_OP(name, ...) name,
 #include "ir/ops.def"
-#undef TG_OP
 };
 inline constexpr int kNumOps = 0
 #define TG_OP(name, ...) +1
 #include "ir/ops.def"
-#undef TG_OP
     ;
+
+// What ops have in common, as the rows of ops.def say. A switch over all groups, or over the ops of
+// one of them (ir/op_groups.h), has no `default`, so that the compiler names it for a new op.
+enum class OpGroup : uint8_t {
+  kLeaf,        // constants, variables, buffers, counters: no sources but extents
+  kArithmetic,  // elementwise
+  kConversion,  // elementwise, to another type
+  kIdentity,    // elementwise: the value of the source
+  kMovement,    // the source's elements elsewhere
+  kTensor,      // whole tensors, in graphs only
+  kOrder,       // joins, closes and orders effects
+  kMemory,      // addresses and accesses
+  kReduce,
+  kLanes,     // moves lanes of vectors
+  kSubgroup,  // work-items of a subgroup together
+};
+inline constexpr int kNumOpGroups = 11;
+std::string_view GroupName(OpGroup group);  // "leaf", "arithmetic", ...
 
 // The levels of the IR, in the order of the pipeline.
 enum class Stage : uint8_t { kTensor, kKernel, kLowered, kExpanded, kLinear };
@@ -55,6 +72,8 @@ enum class TypeRule : uint8_t { kSame0, kAll, kCmp, kWhere, kVoid, kExplicit };
 
 struct OpInfo {
   Op op = Op::kNoop;
+  OpGroup group = OpGroup::kOrder;
+  int weight = 1;  // of an evaluation, in float additions
   std::string_view enum_name, mnemonic, sources, attributes, type_rule_text, classes, stages, flags,
       doc;
   int min_sources = 0;
@@ -79,21 +98,29 @@ inline std::string_view Mnemonic(Op op) { return GetOpInfo(op).mnemonic; }
 namespace op_internal {
 struct FlagTable {
   uint16_t bits[kNumOps];
+  OpGroup groups[kNumOps];
 };
 extern const FlagTable kFlags;
 constexpr uint16_t kCommutativeBit = 1, kAssociativeBit = 2, kElementwiseBit = 4, kMovementBit = 8,
                    kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128, kAttrBit = 256,
-                   kInlineAttrBit = 512, kStringBit = 1024;
+                   kInlineAttrBit = 512, kStringBit = 1024, kWritesBit = 2048, kReadsBit = 4096;
 inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] & bit; }
 }  // namespace op_internal
 
+inline OpGroup GroupOf(Op op) { return op_internal::kFlags.groups[static_cast<int>(op)]; }
 inline bool IsCommutative(Op op) { return op_internal::Has(op, op_internal::kCommutativeBit); }
-inline bool IsAssociative(Op op) { return op_internal::Has(op, op_internal::kAssociativeBit); }
+// Whether reduce_axis, reduce and group_reduce may combine by this op.
+inline bool IsReduceOp(Op op) { return op_internal::Has(op, op_internal::kAssociativeBit); }
 inline bool IsElementwise(Op op) { return op_internal::Has(op, op_internal::kElementwiseBit); }
-// Reads at address source 1 and writes to address source 0.
-inline bool IsCopy(Op op) { return op == Op::kCopyAsync || op == Op::kCopyTransposed; }
-// Writes to address source 0.
-inline bool WritesMemory(Op op) { return op == Op::kStore || IsCopy(op); }
+// Writes at address source 0.
+inline bool WritesMemory(Op op) { return op_internal::Has(op, op_internal::kWritesBit); }
+// Reads at the address source whose number is AddressRead(op).
+inline bool ReadsMemory(Op op) { return op_internal::Has(op, op_internal::kReadsBit); }
+inline size_t AddressRead(Op op) { return WritesMemory(op) ? 1 : 0; }
+// The sources 0 to n - 1 are addresses at which the op reads or writes.
+inline size_t NumAddresses(Op op) { return size_t{WritesMemory(op)} + size_t{ReadsMemory(op)}; }
+// Reads at address source 1 and writes at address source 0.
+inline bool IsCopy(Op op) { return NumAddresses(op) == 2; }
 inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMovementBit); }
 inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
 // Differs by work-item or iteration: range, special, unroll.
@@ -105,8 +132,6 @@ inline bool YieldsToken(Op op) { return op_internal::Has(op, op_internal::kToken
 inline bool HasAttr(Op op) { return op_internal::Has(op, op_internal::kAttrBit); }
 inline bool HasInlineAttr(Op op) { return op_internal::Has(op, op_internal::kInlineAttrBit); }
 inline bool HasStrings(Op op) { return op_internal::Has(op, op_internal::kStringBit); }
-// Whether reduce_axis, reduce and group_reduce may combine by this op.
-bool IsReduceOp(Op op);
 
 // The coordinates that `special` may name, in the encoding of its attribute.
 enum class SpecialName : uint8_t { kGrid0, kGrid1, kGrid2, kLocal0, kLocal1, kLocal2 };

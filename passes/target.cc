@@ -156,27 +156,7 @@ std::bitset<kNumOps> AllMathFunctions() {
   return all;
 }
 
-double OpWeight(Op op) {
-  switch (op) {
-    case Op::kExp2:
-    case Op::kLog2:
-    case Op::kSin:
-    case Op::kFloorDiv:
-    case Op::kFloorMod:
-    case Op::kCDiv:
-    case Op::kCMod:
-      return 16;
-    case Op::kSqrt:
-    case Op::kRecip:
-    case Op::kDiv:
-      return 6;
-    case Op::kPow:
-    case Op::kThreefry:
-      return 60;
-    default:
-      return 1;
-  }
-}
+double OpWeight(Op op) { return GetOpInfo(op).weight; }
 
 std::span<const Target> TargetPresets() {
   static const std::vector<Target>& presets = *new std::vector<Target>(MakePresets());

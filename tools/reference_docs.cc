@@ -71,21 +71,24 @@ std::string OpsPage() {
       "# Ops\n\n" + std::string(kGenerated) +
       "\nWhat the columns say is explained at the top of `ir/ops.def`, the format of the text in "
       "`docs/ir.md`.\n\n"
-      "| op | operands | fields | type | classes | stages | properties | meaning |\n"
-      "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+      "| op | group | operands | fields | type | classes | stages | weight | properties | meaning "
+      "|\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (int i = 0; i < kNumOps; ++i) {
     const OpInfo& info = GetOpInfo(static_cast<Op>(i));
-    out += "| " + Code(info.mnemonic) + " | " + std::string(info.sources) + " | " +
-           Code(info.attributes) + " | " + std::string(info.type_rule_text) + " | " +
+    const bool weighs = info.group == OpGroup::kArithmetic;
+    out += "| " + Code(info.mnemonic) + " | " + std::string(GroupName(info.group)) + " | " +
+           std::string(info.sources) + " | " + Code(info.attributes) + " | " +
+           std::string(info.type_rule_text) + " | " +
            Words(info.classes, {{'b', "bool"}, {'i', "integer"}, {'x', "index"}, {'f', "float"}}) +
-           " | " + StagesOf(info) + " | " +
+           " | " + StagesOf(info) + " | " + (weighs ? std::to_string(info.weight) : "") + " | " +
            Words(info.flags, {{'c', "commutative"},
                               {'a', "associative"},
-                              {'e', "elementwise"},
-                              {'m', "movement"},
                               {'z', "zero to zero"},
                               {'l', "varies"},
-                              {'t', "effect"}}) +
+                              {'t', "effect"},
+                              {'w', "writes"},
+                              {'r', "reads"}}) +
            " | " + Cell(info.doc) + " |\n";
   }
   out +=

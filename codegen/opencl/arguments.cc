@@ -90,27 +90,10 @@ absl::Status KernelWriter::CollectParams() {
   llvm::DenseMap<const UOp*, int> uses;  // 1 read, 2 written
   std::vector<const UOp*> buffers, vars;
   for (const UOp* u : kernel_.body.linear) {
-    switch (u->op) {
-      case Op::kLoad:
-      case Op::kLdMatrix:
-        uses[MemoryOf(u->src(0))] |= 1;
-        break;
-      case Op::kCopyAsync:
-      case Op::kCopyTransposed:
-        uses[MemoryOf(u->src(1))] |= 1;
-        [[fallthrough]];
-      case Op::kStore:
-        uses[MemoryOf(u->src(0))] |= 2;
-        break;
-      case Op::kDefineGlobal:
-        buffers.push_back(u);
-        break;
-      case Op::kVar:
-        vars.push_back(u);
-        break;
-      default:
-        break;
-    }
+    if (ReadsMemory(u->op)) uses[MemoryOf(u->src(AddressRead(u->op)))] |= 1;
+    if (WritesMemory(u->op)) uses[MemoryOf(u->src(0))] |= 2;
+    if (u->op == Op::kDefineGlobal) buffers.push_back(u);
+    if (u->op == Op::kVar) vars.push_back(u);
   }
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const UOp* a, const UOp* b) { return a->word() < b->word(); });

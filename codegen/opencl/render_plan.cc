@@ -45,26 +45,15 @@ std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& ord
         register_uses.push_back({at, i});
       }
     }
-    switch (u->op) {
-      case Op::kIf:
-        ifs.push_back(u->src(0));
-        break;
-      case Op::kEndIf:
-        if (!ifs.empty()) ifs.pop_back();
-        break;
-      case Op::kLoad:
-      case Op::kStore:
-      case Op::kCopyAsync:
-      case Op::kCopyTransposed:
-        // An access uses its gate, except for a store inside an `if` with the same gate.
-        for (const UOp* address : u->srcs().first(IsCopy(u->op) ? 2 : 1)) {
-          if (address->op != Op::kIndex || address->num_srcs < 3) continue;
-          const UOp* gate = address->src(2);
-          if (std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
-        }
-        break;
-      default:
-        break;
+    if (u->op == Op::kIf) ifs.push_back(u->src(0));
+    if (u->op == Op::kEndIf && !ifs.empty()) ifs.pop_back();
+    // An access uses its gate, except for a store inside an `if` with the same gate. Work-items of
+    // a subgroup access together, without gates.
+    if (GroupOf(u->op) == OpGroup::kSubgroup) continue;
+    for (const UOp* address : u->srcs().first(NumAddresses(u->op))) {
+      if (address->op != Op::kIndex || address->num_srcs < 3) continue;
+      const UOp* gate = address->src(2);
+      if (std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
     }
   }
   return register_uses;

@@ -2,8 +2,10 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/step_list.h"
+#include "ir/op_groups.h"
 #include "ir/walk.h"
 
 namespace tg::interpret {
@@ -21,18 +23,23 @@ bool Includes(const RangeSet& all, const RangeSet& part) {
   return std::includes(all.begin(), all.end(), part.begin(), part.end());
 }
 
+// Has an effect, other than that of opening and closing blocks.
 bool IsEffect(Op op) {
-  switch (op) {
-    case Op::kStore:
-    case Op::kBarrier:
-    case Op::kCopyAsync:
-    case Op::kCopyTransposed:
-    case Op::kCommit:
-    case Op::kWait:
+  if (GroupOf(op) != OpGroup::kOrder) return YieldsToken(op) && op != Op::kKernel;
+  switch (OrderOp(op)) {
+    case OrderOp::kBarrier:
+    case OrderOp::kCommit:
+    case OrderOp::kWait:
       return true;
-    default:
+    case OrderOp::kSink:
+    case OrderOp::kAfter:
+    case OrderOp::kEnd:
+    case OrderOp::kIf:
+    case OrderOp::kEndIf:
+    case OrderOp::kNoop:
       return false;
   }
+  TG_UNREACHABLE();
 }
 
 class Scheduler {
@@ -122,11 +129,8 @@ void Scheduler::FindLoadsBeforeStores() {
       const auto& from = before.Get(s);
       for (size_t w = 0; w < words; ++w) set[w] |= from[w];
     }
-    const UOp* read = u->op == Op::kLoad || u->op == Op::kLdMatrix ? u->src(0)
-                      : IsCopy(u->op)                              ? u->src(1)
-                                                                   : nullptr;
-    if (read) {
-      const UOp* memory = MemoryOf(read);
+    if (ReadsMemory(u->op)) {
+      const UOp* memory = MemoryOf(u->src(AddressRead(u->op)));
       for (size_t i = 0; i < stores.size(); ++i) {
         if (stores[i] == u || (set[i / 64] >> (i % 64) & 1)) continue;
         if (MemoryOf(stores[i]->src(0)) == memory) stores_after_[u].push_back(stores[i]);

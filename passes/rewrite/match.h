@@ -83,7 +83,6 @@ constexpr bool CommutesByTable(Op op) {
 #define TG_OP(name, text, srcs, attrs, rule, classes, stages, flags, doc) \
   std::string_view(flags).find('c') != std::string_view::npos,
 #include "ir/ops.def"
-#undef TG_OP
   };
   return kTable[static_cast<size_t>(op)];
 }
