@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+#include "ir/op_groups.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg {
@@ -12,18 +14,26 @@ bool IsBefore(const UOp* a, const UOp* b) { return a->id < b->id; }
 
 // Whether a node is, or closes, a loop or an unrolled axis.
 bool Changes(Op op) {
-  switch (op) {
-    case Op::kRange:
-    case Op::kUnroll:
-    case Op::kEnd:
-    case Op::kReduce:
-    case Op::kStore:
-    case Op::kContract:
-    case Op::kStage:
-      return true;
-    default:
+  switch (GroupOf(op)) {
+    case OpGroup::kLeaf:
+      return op == Op::kRange || op == Op::kUnroll;
+    case OpGroup::kReduce:
+      return op == Op::kReduce;
+    case OpGroup::kOrder:
+      return op == Op::kEnd;
+    case OpGroup::kMemory:
+      return op == Op::kStore || op == Op::kStage;
+    case OpGroup::kLanes:
+      return op == Op::kContract;
+    case OpGroup::kArithmetic:
+    case OpGroup::kConversion:
+    case OpGroup::kIdentity:
+    case OpGroup::kMovement:
+    case OpGroup::kTensor:
+    case OpGroup::kSubgroup:
       return false;
   }
+  TG_UNREACHABLE();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "ir/attr.h"
+#include "ir/op_groups.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
@@ -199,7 +200,7 @@ Dim MulDims(Context& ctx, const Dim& a, const Dim& b) {
   return Binary(ctx, Op::kMul, a, b);
 }
 
-// Ops that have the shape of their first source, whatever it is.
+// Ops that share the shape of their first source, whatever it is.
 static bool HasShapeOfSource(Op op) {
   switch (op) {
     case Op::kContiguous:
@@ -287,39 +288,32 @@ const BufferDecl* ShapeMap::FindDecl(std::string_view name) {
   return good ? &buffers[it->second] : module_.FindBuffer(name);
 }
 
-std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
-  const auto in = [&](size_t i) -> const Shape& { return Of(u->src(i)); };
-  if (IsElementwise(u->op)) {
-    std::vector<const Shape*> shapes;
-    for (size_t i = 0; i < u->num_srcs; ++i) shapes.push_back(&in(i));
-    return Elementwise(u, shapes, error);
+// Whether `axes` are ascending axes of `shape`.
+static bool CheckAxes(const UOp* u, const Shape& shape, std::span<const int64_t> axes,
+                      std::string* error) {
+  int64_t last = -1;
+  for (int64_t axis : axes) {
+    if (axis <= last || axis >= static_cast<int64_t>(shape.size())) {
+      Fail(error, std::string(Mnemonic(u->op)) + ": axes must be ascending axes of " + Text(shape));
+      return false;
+    }
+    last = axis;
   }
-  switch (u->op) {
-    case Op::kBuffer: {
-      Shape shape;
-      // The name's string lives in the context that made the node, which is ours.
-      const BufferDecl* decl = FindDecl(ctx_.String(static_cast<StringId>(u->attr.bits)));
-      if (!decl) return Fail(error, "buffer: no such buffer is declared");
-      shape.reserve(decl->shape.size());
-      for (const DeclDim& d : decl->shape) shape.push_back(d.In(ctx_));
-      return shape;
-    }
-    case Op::kIota:
-      return Shape{u->word()};
-    case Op::kDefineGlobal:
-    case Op::kScratch:
-      if (u->dtype.is_image()) return Shape{u->dtype.height(), u->dtype.width(), 4};
-      if (u->dtype.size() == DType::kUnknownSize) return Shape{};
-      return Shape{u->dtype.size()};
-    case Op::kReshape:
-    case Op::kExpand:
-    case Op::kBroadcast: {
+  return true;
+}
+
+// The shape of the result of a movement op on a source of shape `from`.
+static std::optional<Shape> MovementShape(Context& ctx, const UOp* u, const Shape& from,
+                                          std::string* error) {
+  switch (MovementOp(u->op)) {
+    case MovementOp::kReshape:
+    case MovementOp::kExpand:
+    case MovementOp::kBroadcast: {
       Shape to = DimsOf(u);
-      return CheckDims(u->op, in(0), to, error) ? std::optional(std::move(to)) : std::nullopt;
+      return CheckDims(u->op, from, to, error) ? std::optional(std::move(to)) : std::nullopt;
     }
-    case Op::kPermute: {
+    case MovementOp::kPermute: {
       const auto order = u->list();
-      const Shape& from = in(0);
       llvm::SmallVector<bool, 16> used(from.size());
       Shape to;
       to.reserve(from.size());
@@ -336,28 +330,11 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       }
       return to;
     }
-    case Op::kFlip:
-    case Op::kReduceAxis: {
-      Shape to = in(0);
-      const bool reduce = u->op == Op::kReduceAxis;
-      int64_t last = -1;
-      for (int64_t axis : u->list(reduce ? 1 : 0)) {
-        if (axis <= last || axis >= static_cast<int64_t>(to.size())) {
-          return Fail(error, std::string(Mnemonic(u->op)) + ": axes must be ascending axes of " +
-                                 Text(in(0)));
-        }
-        last = axis;
-        if (reduce) to[static_cast<size_t>(axis)] = 1;
-      }
-      if (reduce && !IsReduceOp(static_cast<Op>(u->word(0)))) {
-        return Fail(error, "reduce_axis: '" + std::string(Mnemonic(static_cast<Op>(u->word(0)))) +
-                               "' cannot reduce");
-      }
-      return to;
-    }
-    case Op::kPad:
-    case Op::kShrink: {
-      const Shape& from = in(0);
+    case MovementOp::kFlip:
+      if (!CheckAxes(u, from, u->list(), error)) return std::nullopt;
+      return from;
+    case MovementOp::kPad:
+    case MovementOp::kShrink: {
       const auto pairs = PairsOf(u);
       if (pairs.size() != from.size()) {
         return Fail(error, std::string(Mnemonic(u->op)) + ": " + std::to_string(pairs.size()) +
@@ -372,19 +349,19 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
           if ((!a.is_symbolic() && a.value() < 0) || (!b.is_symbolic() && b.value() < 0)) {
             return Fail(error, "pad: a negative amount on axis " + std::to_string(i));
           }
-          to.push_back(AddDims(ctx_, AddDims(ctx_, a, from[i]), b));
+          to.push_back(AddDims(ctx, AddDims(ctx, a, from[i]), b));
         } else {
           if (numbers && (a.value() < 0 || b.value() < a.value() || b.value() > from[i].value())) {
             return Fail(error, "shrink: [" + std::to_string(a.value()) + ", " +
                                    std::to_string(b.value()) + ") is not inside axis " +
                                    std::to_string(i) + " of " + Text(from));
           }
-          to.push_back(SubDims(ctx_, b, a));
+          to.push_back(SubDims(ctx, b, a));
         }
       }
       return to;
     }
-    case Op::kView: {
+    case MovementOp::kView: {
       // The shape of the last view of the tracker.
       const auto words = u->list();
       size_t next = NumOperands(u);
@@ -404,31 +381,109 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       }
       return shape;
     }
-    case Op::kCarried: {
+  }
+  TG_UNREACHABLE();
+}
+
+std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
+  const auto in = [&](size_t i) -> const Shape& { return Of(u->src(i)); };
+  switch (GroupOf(u->op)) {
+    case OpGroup::kArithmetic:
+    case OpGroup::kConversion:
+    case OpGroup::kIdentity: {
+      std::vector<const Shape*> shapes;
+      for (size_t i = 0; i < u->num_srcs; ++i) shapes.push_back(&in(i));
+      return Elementwise(u, shapes, error);
+    }
+    case OpGroup::kLeaf:
+      return OfLeaf(u, error);
+    case OpGroup::kMovement:
+      return MovementShape(ctx_, u, in(0), error);
+    case OpGroup::kTensor:
+      return OfTensorOp(u, error);
+    case OpGroup::kReduce: {
+      if (u->op != Op::kReduceAxis) return Shape{};
+      Shape to = in(0);
+      if (!CheckAxes(u, to, u->list(1), error)) return std::nullopt;
+      for (int64_t axis : u->list(1)) to[static_cast<size_t>(axis)] = 1;
+      if (!IsReduceOp(static_cast<Op>(u->word(0)))) {
+        return Fail(error, "reduce_axis: '" + std::string(Mnemonic(static_cast<Op>(u->word(0)))) +
+                               "' cannot reduce");
+      }
+      return to;
+    }
+    case OpGroup::kMemory:
+      if (u->op == Op::kLoad) return in(0);
+      if (u->op == Op::kStore && u->src(0)->op != Op::kIndex && !MayEqual(in(0), in(1)) &&
+          !in(1).empty()) {
+        return Fail(error,
+                    "store: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
+      }
+      return Shape{};
+    case OpGroup::kOrder:
+      return u->op == Op::kAfter ? in(0) : Shape{};
+    case OpGroup::kLanes:
+    case OpGroup::kSubgroup:
+      return Shape{};
+  }
+  TG_UNREACHABLE();
+}
+
+std::optional<Shape> ShapeMap::OfLeaf(const UOp* u, std::string* error) {
+  switch (LeafOp(u->op)) {
+    case LeafOp::kBuffer: {
+      Shape shape;
+      // The name's string lives in the context that made the node, which is ours.
+      const BufferDecl* decl = FindDecl(ctx_.String(static_cast<StringId>(u->attr.bits)));
+      if (!decl) return Fail(error, "buffer: no such buffer is declared");
+      shape.reserve(decl->shape.size());
+      for (const DeclDim& d : decl->shape) shape.push_back(d.In(ctx_));
+      return shape;
+    }
+    case LeafOp::kIota:
+      return Shape{u->word()};
+    case LeafOp::kDefineGlobal:
+    case LeafOp::kScratch:
+      if (u->dtype.is_image()) return Shape{u->dtype.height(), u->dtype.width(), 4};
+      if (u->dtype.size() == DType::kUnknownSize) return Shape{};
+      return Shape{u->dtype.size()};
+    case LeafOp::kCarried: {
       Shape shape;
       for (int64_t d : u->list(1)) shape.push_back(d);
       return shape;
     }
-    case Op::kBufferView:
+    case LeafOp::kConst:
+    case LeafOp::kVConst:
+    case LeafOp::kVar:
+    case LeafOp::kRange:
+    case LeafOp::kSpecial:
+    case LeafOp::kUnroll:
+      return Shape{};
+  }
+  TG_UNREACHABLE();
+}
+
+std::optional<Shape> ShapeMap::OfTensorOp(const UOp* u, std::string* error) {
+  const auto in = [&](size_t i) -> const Shape& { return Of(u->src(i)); };
+  switch (TensorOp(u->op)) {
+    case TensorOp::kContiguous:
+    case TensorOp::kBind:
+    case TensorOp::kCopy:
+      return in(0);
+    case TensorOp::kBufferView:
       return Shape{u->word(1)};
-    case Op::kLoop:
+    case TensorOp::kLoop:
       return in(1 + static_cast<size_t>(u->word(1)));
-    case Op::kAssign: {
+    case TensorOp::kAssign:
       if (u->src(1)->op != Op::kKernel && !MayEqual(in(0), in(1))) {
         return Fail(error,
                     "assign: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
       }
       return in(0);
-    }
-    case Op::kStore:
-      if (u->src(0)->op != Op::kIndex && !MayEqual(in(0), in(1)) && !in(1).empty()) {
-        return Fail(error,
-                    "store: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
-      }
+    case TensorOp::kKernel:
       return Shape{};
-    default:
-      return HasShapeOfSource(u->op) ? in(0) : Shape{};
   }
+  TG_UNREACHABLE();
 }
 
 }  // namespace tg

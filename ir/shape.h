@@ -51,6 +51,9 @@ class ShapeMap {
 
  private:
   const BufferDecl* FindDecl(std::string_view name);
+  // Infer, for the ops of one group.
+  std::optional<Shape> OfLeaf(const UOp* u, std::string* error);
+  std::optional<Shape> OfTensorOp(const UOp* u, std::string* error);
 
   const Module& module_;
   Context& ctx_;

@@ -43,7 +43,7 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       Name(u, e);
       return absl::OkStatus();
     }
-    default: {  // ldmatrix
+    case Op::kLdMatrix: {
       const auto count = static_cast<int>(u->word(0));
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
@@ -55,6 +55,8 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
           Cat(prelude_->BitCast(words, Type(u->dtype.scalar(), u->dtype.lanes())), "(", name, ")");
       return absl::OkStatus();
     }
+    default:
+      return Unsupported(u, "it has no place in a linear kernel");
   }
 }
 

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/check.h"
 #include "ir/accuracy.h"
 #include "ir/interpret/flag_error.h"
+#include "ir/op_groups.h"
 #include "ir/value.h"
 
 namespace tg::interpret {
@@ -38,53 +40,64 @@ double PowError(Approx a, Approx b, double y) {
 // The error that the sources' errors cause; `y` is the result.
 double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
   if (IsIdentity(op)) return a.e;
-  switch (op) {
-    case Op::kAdd:
-    case Op::kSub:
+  if (GroupOf(op) != OpGroup::kArithmetic) return kInf;
+  switch (ArithmeticOp(op)) {
+    case ArithmeticOp::kAdd:
+    case ArithmeticOp::kSub:
       return a.e + b.e;
-    case Op::kMul:
+    case ArithmeticOp::kMul:
       return std::fabs(a.v) * b.e + std::fabs(b.v) * a.e + a.e * b.e;
-    case Op::kMulAcc:
+    case ArithmeticOp::kMulAcc:
       return std::fabs(a.v) * b.e + std::fabs(b.v) * a.e + a.e * b.e + c.e;
-    case Op::kNeg:
+    case ArithmeticOp::kNeg:
       return a.e;
-    case Op::kMax:
-    case Op::kMin:
+    case ArithmeticOp::kMax:
+    case ArithmeticOp::kMin:
       return std::max(a.e, b.e);
-    case Op::kCmpLt:
-    case Op::kCmpNe:
+    case ArithmeticOp::kCmpLt:
+    case ArithmeticOp::kCmpNe:
       // If an error is infinite, a value may be any number, and the comparison may have either
       // result, even if the value is NaN here.
       return std::isinf(a.e + b.e) || std::fabs(a.v - b.v) <= a.e + b.e ? 1 : 0;
-    case Op::kWhere:
+    case ArithmeticOp::kWhere:
       if (a.e > 0 && std::isnan(b.v) != std::isnan(c.v)) return kInf;
       return (a.e > 0 ? std::fabs(b.v - c.v) : 0) +
              (a.e > 0 ? std::max(b.e, c.e) : (a.v != 0 ? b.e : c.e));
-    case Op::kRecip:
+    case ArithmeticOp::kRecip:
       return a.e >= std::fabs(a.v) ? kInf : a.e / (std::fabs(a.v) * (std::fabs(a.v) - a.e));
-    case Op::kDiv:
+    case ArithmeticOp::kDiv:
       return b.e >= std::fabs(b.v) ? kInf : (a.e + std::fabs(y) * b.e) / (std::fabs(b.v) - b.e);
-    case Op::kSqrt:
+    case ArithmeticOp::kSqrt:
       if (a.e == 0) return 0;
       return a.e >= a.v ? (a.v < 0 ? kInf : std::sqrt(a.v + a.e))
                         : a.e / (std::sqrt(a.v) + std::sqrt(a.v - a.e));
-    case Op::kTrunc:
+    case ArithmeticOp::kTrunc:
       if (std::isinf(a.e)) return kInf;
       // The result is a zero with the sign of the argument, and that sign is uncertain.
       if (y == 0 && std::fabs(a.v) <= a.e && a.e < 1) return a.e;
       return std::max(std::fabs(std::trunc(a.v - a.e) - y), std::fabs(std::trunc(a.v + a.e) - y));
-    case Op::kExp2:
+    case ArithmeticOp::kExp2:
       return std::fabs(y) * std::expm1(a.e * std::log(2.0));
-    case Op::kLog2:
+    case ArithmeticOp::kLog2:
       return a.e >= a.v ? kInf : -std::log1p(-a.e / a.v) / std::log(2.0);
-    case Op::kSin:
+    case ArithmeticOp::kSin:
       // An argument that may have any value may be infinite or NaN; then the sine is NaN.
       return std::isinf(a.e) ? kInf : std::min(2.0, a.e);
-    case Op::kPow:
+    case ArithmeticOp::kPow:
       return PowError(a, b, y);
-    default:
-      return kInf;
+    case ArithmeticOp::kFloorDiv:
+    case ArithmeticOp::kFloorMod:
+    case ArithmeticOp::kCDiv:
+    case ArithmeticOp::kCMod:
+    case ArithmeticOp::kAnd:
+    case ArithmeticOp::kOr:
+    case ArithmeticOp::kXor:
+    case ArithmeticOp::kShl:
+    case ArithmeticOp::kShr:
+    case ArithmeticOp::kThreefry:
+      return kInf;  // not of floats
   }
+  TG_UNREACHABLE();
 }
 
 // Cast of an uncertain value: the conversions of both ends of its interval.

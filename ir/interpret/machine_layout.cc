@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "ir/interpret/machine.h"
+#include "ir/op_groups.h"
 #include "ir/value.h"
 
 namespace tg::interpret {
@@ -132,43 +134,70 @@ bool Machine::CheckSources(const UOp* u) {
     }
     return true;
   }
-  switch (u->op) {
-    case Op::kVConst:
-      return static_cast<int>(u->list().size()) == own || Fail(u, "has another number of lanes");
-    case Op::kRange:
-    case Op::kSpecial:
-    case Op::kIf:
-    case Op::kSplat:
-      return value(0, 1);
-    case Op::kIndex:
-      return value(1, 0) && (u->num_srcs < 3 || value(2, 0));
-    case Op::kLoad:
-      return u->num_srcs < 2 || value(1, own);
-    case Op::kStore:
-      return value(1, 0);
-    case Op::kShuffle:
-      return value(0, own) && value(1, 1);
-    case Op::kExtract:
-      return value(0, 0) && value(1, 1);
-    case Op::kGroupReduce:
-      return value(0, own);
-    case Op::kReduce:
-    case Op::kContract:
-    case Op::kGep:
-      return value(0, 0);
-    case Op::kVectorize:
-    case Op::kCat:
-    case Op::kWmma:
-      for (size_t i = 0; i < u->num_srcs; ++i) {
-        if (!value(i, 0)) return false;
+  const auto all = [&] {
+    for (size_t i = 0; i < u->num_srcs; ++i) {
+      if (!value(i, 0)) return false;
+    }
+    return true;
+  };
+  switch (tg::GroupOf(u->op)) {
+    case OpGroup::kLeaf:
+      if (u->op == Op::kVConst) {
+        return static_cast<int>(u->list().size()) == own || Fail(u, "has another number of lanes");
       }
-      return true;
-    case Op::kNoop:
+      return u->num_srcs == 0 || value(0, 1);
+    case OpGroup::kLanes:
+      switch (tg::LaneOp(u->op)) {
+        case tg::LaneOp::kSplat:
+          return value(0, 1);
+        case tg::LaneOp::kContract:
+        case tg::LaneOp::kGep:
+          return value(0, 0);
+        case tg::LaneOp::kExtract:
+          return value(0, 0) && value(1, 1);
+        case tg::LaneOp::kVectorize:
+        case tg::LaneOp::kCat:
+          return all();
+      }
+      TG_UNREACHABLE();
+    case OpGroup::kReduce:
+      return value(0, u->op == Op::kGroupReduce ? own : 0);
+    case OpGroup::kMemory:
+      switch (MemoryOp(u->op)) {
+        case MemoryOp::kIndex:
+          return value(1, 0) && (u->num_srcs < 3 || value(2, 0));
+        case MemoryOp::kLoad:
+          return u->num_srcs < 2 || value(1, own);
+        case MemoryOp::kStore:
+          return value(1, 0);
+        case MemoryOp::kCopyAsync:
+        case MemoryOp::kCopyTransposed:
+        case MemoryOp::kStage:
+          return true;
+      }
+      TG_UNREACHABLE();
+    case OpGroup::kSubgroup:
+      switch (SubgroupOp(u->op)) {
+        case SubgroupOp::kShuffle:
+          return value(0, own) && value(1, 1);
+        case SubgroupOp::kWmma:
+          return all();
+        case SubgroupOp::kLdMatrix:
+          return true;
+      }
+      TG_UNREACHABLE();
+    case OpGroup::kOrder:
+      if (u->op == Op::kIf) return value(0, 1);
       // A noop without a value joins tokens; another one has the value of its source.
-      return u->dtype.is_void() || (u->num_srcs > 0 && value(0, own));
-    default:
+      return u->op != Op::kNoop || u->dtype.is_void() || (u->num_srcs > 0 && value(0, own));
+    case OpGroup::kArithmetic:
+    case OpGroup::kConversion:
+    case OpGroup::kIdentity:
+    case OpGroup::kMovement:
+    case OpGroup::kTensor:
       return true;
   }
+  TG_UNREACHABLE();
 }
 
 bool Machine::LayOutNode(const UOp* u) {

@@ -3,9 +3,11 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/tensor_ops.h"
+#include "ir/op_groups.h"
 
 namespace tg::interpret {
 namespace {
@@ -253,6 +255,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
   std::vector<size_t> axis(rank);
   std::iota(axis.begin(), axis.end(), size_t{0});
   Extents step(rank, 1), origin(rank, 0);
+  if (!IsMovement(u->op)) return InvalidArgument("not a movement op");
   if (u->op == Op::kView) return View(u, from, symbols);
   Extents items;  // the attribute with symbols filled in
   size_t next = 0;
@@ -263,8 +266,8 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
     }
     items.push_back(w);
   }
-  switch (u->op) {
-    case Op::kReshape: {
+  switch (MovementOp(u->op)) {
+    case MovementOp::kReshape: {
       for (int64_t d : items) {
         if (d < 0) return InvalidArgument("reshape to a negative extent");
       }
@@ -279,7 +282,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       m.is_identity = true;
       return m;
     }
-    case Op::kBroadcast: {
+    case MovementOp::kBroadcast: {
       // As the expand of a reshape that puts axes of size 1 in front.
       if (items.size() < rank) {
         return InvalidArgument(
@@ -289,10 +292,10 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       aligned.insert(aligned.end(), from.begin(), from.end());
       return Expanded(aligned, items);
     }
-    case Op::kExpand:
+    case MovementOp::kExpand:
       if (items.size() != rank) return InvalidArgument("expand cannot change the rank");
       return Expanded(from, items);
-    case Op::kPermute: {
+    case MovementOp::kPermute: {
       std::vector<bool> used(rank);
       if (items.size() != rank) return InvalidArgument("axes is not a permutation of the axes");
       Extents to;
@@ -307,7 +310,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       }
       return Affine(from, to, axis, step, origin);
     }
-    case Op::kFlip:
+    case MovementOp::kFlip:
       for (int64_t a : items) {
         if (a < 0 || a >= static_cast<int64_t>(rank))
           return InvalidArgument("flip of an axis that is not");
@@ -315,8 +318,8 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
         origin[static_cast<size_t>(a)] = from[static_cast<size_t>(a)] - 1;
       }
       return Affine(from, from, axis, step, origin);
-    case Op::kPad:
-    case Op::kShrink: {
+    case MovementOp::kPad:
+    case MovementOp::kShrink: {
       if (items.size() != 2 * rank) return InvalidArgument("needs one pair an axis");
       Extents to;
       for (size_t i = 0; i < rank; ++i) {
@@ -339,9 +342,10 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       if (absl::Status s = CheckExtents(to); !s.ok()) return s;
       return Affine(from, to, axis, step, origin);
     }
-    default:
-      return InvalidArgument("not a movement op");
+    case MovementOp::kView:
+      break;  // above
   }
+  TG_UNREACHABLE();
 }
 
 }  // namespace tg::interpret

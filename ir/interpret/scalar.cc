@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/value.h"
 
 #define TG_INLINE [[gnu::always_inline]] inline
@@ -31,34 +32,53 @@ double MulAddToOdd(double a, double b, double c) {
 // T is float or double; a narrower type computes in double and rounds afterwards.
 template <typename T>
 TG_INLINE T FloatAlu(Op op, T a, T b) {
-  switch (op) {
-    case Op::kExp2:
+  switch (ArithmeticOp(op)) {
+    case ArithmeticOp::kExp2:
       return static_cast<T>(std::exp2(static_cast<double>(a)));
-    case Op::kLog2:
+    case ArithmeticOp::kLog2:
       return static_cast<T>(std::log2(static_cast<double>(a)));
-    case Op::kSin:
+    case ArithmeticOp::kSin:
       return static_cast<T>(std::sin(static_cast<double>(a)));
-    case Op::kPow:
+    case ArithmeticOp::kPow:
       // The definition of pow gives 1 here for every NaN, the library only for quiet ones.
       if (a == T{1} || b == T{0}) return T{1};
       return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
-    case Op::kSqrt:
+    case ArithmeticOp::kSqrt:
       return std::sqrt(a);
-    case Op::kRecip:
+    case ArithmeticOp::kRecip:
       return T{1} / a;
-    case Op::kTrunc:
+    case ArithmeticOp::kTrunc:
       return std::trunc(a);
-    case Op::kAdd:
+    case ArithmeticOp::kAdd:
       return a + b;
-    case Op::kSub:
+    case ArithmeticOp::kSub:
       return a - b;
-    case Op::kMul:
+    case ArithmeticOp::kMul:
       return a * b;
-    case Op::kDiv:
+    case ArithmeticOp::kDiv:
       return a / b;
-    default:
-      TG_UNREACHABLE();
+    // FloatLane's own.
+    case ArithmeticOp::kNeg:
+    case ArithmeticOp::kMax:
+    case ArithmeticOp::kMin:
+    case ArithmeticOp::kCmpLt:
+    case ArithmeticOp::kCmpNe:
+    case ArithmeticOp::kWhere:
+    case ArithmeticOp::kMulAcc:
+    // Not of floats.
+    case ArithmeticOp::kFloorDiv:
+    case ArithmeticOp::kFloorMod:
+    case ArithmeticOp::kCDiv:
+    case ArithmeticOp::kCMod:
+    case ArithmeticOp::kAnd:
+    case ArithmeticOp::kOr:
+    case ArithmeticOp::kXor:
+    case ArithmeticOp::kShl:
+    case ArithmeticOp::kShr:
+    case ArithmeticOp::kThreefry:
+      break;
   }
+  TG_UNREACHABLE();
 }
 
 TG_INLINE int64_t FloatLane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, MulAcc mulacc) {
@@ -114,24 +134,6 @@ TG_INLINE int64_t FloatLane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, Mu
       return x != y;
     default:
       return BitsFromDouble(s, FloatAlu<double>(op, x, y));
-  }
-}
-
-// index: exact, or false.
-TG_INLINE bool IndexLane(Op op, int64_t a, int64_t b, int64_t c, int64_t* out) {
-  switch (op) {
-    case Op::kNeg:
-      return !__builtin_sub_overflow(int64_t{0}, a, out);
-    case Op::kAdd:
-      return !__builtin_add_overflow(a, b, out);
-    case Op::kSub:
-      return !__builtin_sub_overflow(a, b, out);
-    case Op::kMul:
-      return !__builtin_mul_overflow(a, b, out);
-    case Op::kMulAcc:
-      return !__builtin_mul_overflow(a, b, out) && !__builtin_add_overflow(*out, c, out);
-    default:
-      TG_UNREACHABLE();
   }
 }
 
@@ -217,26 +219,59 @@ TG_INLINE bool IntLane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, int64_t
     default:
       break;
   }
-  if (s == Scalar::kIndex) return IndexLane(op, a, b, c, out);
-  switch (op) {
-    case Op::kNeg:
+  // An index is exact; without a value where it overflows.
+  const bool exact = s == Scalar::kIndex;
+  switch (ArithmeticOp(op)) {
+    case ArithmeticOp::kNeg:
+      if (exact) return !__builtin_sub_overflow(int64_t{0}, a, out);
       *out = wrap(-x);
       return true;
-    case Op::kAdd:
+    case ArithmeticOp::kAdd:
+      if (exact) return !__builtin_add_overflow(a, b, out);
       *out = wrap(x + y);
       return true;
-    case Op::kSub:
+    case ArithmeticOp::kSub:
+      if (exact) return !__builtin_sub_overflow(a, b, out);
       *out = wrap(x - y);
       return true;
-    case Op::kMul:
+    case ArithmeticOp::kMul:
+      if (exact) return !__builtin_mul_overflow(a, b, out);
       *out = wrap(x * y);
       return true;
-    case Op::kMulAcc:
+    case ArithmeticOp::kMulAcc:
+      if (exact) {
+        return !__builtin_mul_overflow(a, b, out) && !__builtin_add_overflow(*out, c, out);
+      }
       *out = wrap(x * y + static_cast<uint64_t>(c));
       return true;
-    default:
-      TG_UNREACHABLE();
+    // Above.
+    case ArithmeticOp::kCmpLt:
+    case ArithmeticOp::kCmpNe:
+    case ArithmeticOp::kMax:
+    case ArithmeticOp::kMin:
+    case ArithmeticOp::kAnd:
+    case ArithmeticOp::kOr:
+    case ArithmeticOp::kXor:
+    case ArithmeticOp::kFloorDiv:
+    case ArithmeticOp::kFloorMod:
+    case ArithmeticOp::kCDiv:
+    case ArithmeticOp::kCMod:
+    case ArithmeticOp::kShl:
+    case ArithmeticOp::kShr:
+    case ArithmeticOp::kThreefry:
+    case ArithmeticOp::kWhere:
+    // Of floats only.
+    case ArithmeticOp::kExp2:
+    case ArithmeticOp::kLog2:
+    case ArithmeticOp::kSin:
+    case ArithmeticOp::kSqrt:
+    case ArithmeticOp::kRecip:
+    case ArithmeticOp::kTrunc:
+    case ArithmeticOp::kDiv:
+    case ArithmeticOp::kPow:
+      break;
   }
+  TG_UNREACHABLE();
 }
 
 // The sources that an op lacks are 0.

@@ -1,4 +1,6 @@
 // V214: types of graph ops.
+#include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/verify/body_check.h"
 #include "ir/verify/type_rules.h"
 
@@ -9,8 +11,16 @@ bool CheckGraphType(BodyCheck& c, const UOp* u) {
     c.Error(Rule::kTypeGraph, u, std::move(message));
     return false;
   };
-  switch (u->op) {
-    case Op::kAssign: {
+  if (u->op == Op::kNoop) {
+    if (u->num_srcs == 0) {
+      return u->dtype.is_void() || fail("without a source it has no value");
+    }
+    return u->dtype == u->src(0)->dtype || u->dtype.is_void() ||
+           fail("the type is " + u->dtype.ToString() + ", that of its source " +
+                u->src(0)->dtype.ToString());
+  }
+  switch (TensorOp(u->op)) {
+    case TensorOp::kAssign: {
       const UOp* value = u->src(1);
       if (value->op == Op::kKernel) return true;
       if (value->dtype != u->dtype) {
@@ -19,12 +29,12 @@ bool CheckGraphType(BodyCheck& c, const UOp* u) {
       }
       return true;
     }
-    case Op::kBind: {
+    case TensorOp::kBind: {
       if (u->src(0)->op != Op::kVar) return fail("source 0 is no variable");
       const DType t = u->src(1)->dtype;
       return t.is_int_or_index() || fail("the value has type " + t.ToString());
     }
-    case Op::kLoop: {
+    case TensorOp::kLoop: {
       if (u->src(0)->dtype != kIndex) {
         return fail("the trip count has type " + u->src(0)->dtype.ToString() + ", not index");
       }
@@ -32,16 +42,13 @@ bool CheckGraphType(BodyCheck& c, const UOp* u) {
       return u->dtype == t || fail("the type is " + u->dtype.ToString() +
                                    ", that of the carried value " + t.ToString());
     }
-    case Op::kNoop:
-      if (u->num_srcs == 0) {
-        return u->dtype.is_void() || fail("without a source it has no value");
-      }
-      return u->dtype == u->src(0)->dtype || u->dtype.is_void() ||
-             fail("the type is " + u->dtype.ToString() + ", that of its source " +
-                  u->src(0)->dtype.ToString());
-    default:
+    case TensorOp::kContiguous:
+    case TensorOp::kCopy:
+    case TensorOp::kBufferView:
+    case TensorOp::kKernel:
       return true;
   }
+  TG_UNREACHABLE();
 }
 
 }  // namespace tg::verify

@@ -1,4 +1,6 @@
 // V208, V507: addresses and accesses.
+#include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/verify/body_check.h"
 #include "ir/verify/type_rules.h"
 
@@ -114,21 +116,29 @@ bool CheckCopy(BodyCheck& c, const UOp* u) {
 }  // namespace
 
 bool CheckMemoryType(BodyCheck& c, const UOp* u) {
-  switch (u->op) {
-    case Op::kIndex:
+  switch (MemoryOp(u->op)) {
+    case MemoryOp::kIndex:
       return CheckIndex(c, u);
-    case Op::kLoad:
+    case MemoryOp::kLoad:
       if (!CheckAccess(c, u, u->src(0)->dtype, u->dtype)) return false;
       return u->num_srcs < 2 || u->src(1)->dtype == u->dtype ||
              Fail(c, u,
                   "the alternative has type " + u->src(1)->dtype.ToString() + ", the load " +
                       u->dtype.ToString());
-    case Op::kStore:
+    case MemoryOp::kStore:
       return CheckAccess(c, u, u->src(0)->dtype, u->src(1)->dtype);
-    case Op::kCopyAsync:
-    case Op::kCopyTransposed:
+    case MemoryOp::kCopyAsync:
+    case MemoryOp::kCopyTransposed:
       return CheckCopy(c, u);
-    case Op::kAfter: {
+    case MemoryOp::kStage:
+      return true;  // CheckStage
+  }
+  TG_UNREACHABLE();
+}
+
+bool CheckOrderType(BodyCheck& c, const UOp* u) {
+  switch (OrderOp(u->op)) {
+    case OrderOp::kAfter: {
       if (c.stage == Stage::kTensor) return true;
       if (!u->dtype.is_memory()) {
         return Fail(c, u, "source 0 is memory, not " + u->dtype.ToString());
@@ -142,14 +152,20 @@ bool CheckMemoryType(BodyCheck& c, const UOp* u) {
       }
       return true;
     }
-    case Op::kIf:
+    case OrderOp::kIf:
       return u->src(0)->dtype == kBool ||
              Fail(c, u, "the condition has type " + u->src(0)->dtype.ToString() + ", not bool");
-    case Op::kEndIf:
+    case OrderOp::kEndIf:
       return u->src(0)->op == Op::kIf || Fail(c, u, "its source is no if");
-    default:
+    case OrderOp::kSink:
+    case OrderOp::kEnd:
+    case OrderOp::kBarrier:
+    case OrderOp::kNoop:
+    case OrderOp::kCommit:
+    case OrderOp::kWait:
       return true;
   }
+  TG_UNREACHABLE();
 }
 
 }  // namespace tg::verify

@@ -9,9 +9,10 @@ namespace tg::verify {
 // V207-V212, V214, V505, V507: what holds for one op or few. True for ops without such a rule.
 bool CheckExplicitType(BodyCheck& c, const UOp* u);
 
-// V208, V507: index, load, store, after, copy_async, copy_transposed, if.
+// V208, V507: ops of group memory; after, if and endif of group order.
 bool CheckMemoryType(BodyCheck& c, const UOp* u);
-// V214: assign, bind, loop, copy and the like.
+bool CheckOrderType(BodyCheck& c, const UOp* u);
+// V214: ops of group tensor; noop.
 bool CheckGraphType(BodyCheck& c, const UOp* u);
 
 }  // namespace tg::verify

@@ -1,6 +1,8 @@
 // V207, V209-V212, V505: types of leaves, conversions, lanes and reductions.
 #include <algorithm>
 
+#include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/verify/body_check.h"
 #include "ir/verify/extent.h"
 #include "ir/verify/type_rules.h"
@@ -36,15 +38,15 @@ bool CheckLeaf(BodyCheck& c, const UOp* u) {
     c.Error(Rule::kTypeLeaf, u, std::move(message));
     return false;
   };
-  switch (u->op) {
-    case Op::kConst:
+  switch (LeafOp(u->op)) {
+    case LeafOp::kConst:
       return (t.is_value() && t.lanes() == 1) || fail("a constant is a scalar; see vconst");
-    case Op::kVar:
+    case LeafOp::kVar:
       return (IsAddressType(c, t) && t.lanes() == 1) ||
              fail("a variable is an index, not " + t.ToString());
-    case Op::kIota:
+    case LeafOp::kIota:
       return t == kIndex || fail("it is an index, not " + t.ToString());
-    case Op::kBuffer: {
+    case LeafOp::kBuffer: {
       const std::string_view name = c.String(u->word(0));
       const DType declared = c.symbols.buffers.lookup({name.data(), name.size()})->dtype;
       return t == DType(declared.value_scalar()) ||
@@ -52,9 +54,9 @@ bool CheckLeaf(BodyCheck& c, const UOp* u) {
                   ") have type " + DType(declared.value_scalar()).ToString() + ", not " +
                   t.ToString());
     }
-    case Op::kCarried:
+    case LeafOp::kCarried:
       return (t.is_value() && t.lanes() == 1) || fail("a carried value is a tensor of scalars");
-    case Op::kDefineGlobal: {
+    case LeafOp::kDefineGlobal: {
       const bool global = t.is_pointer() && t.space() == AddrSpace::kGlobal;
       if (t.lanes() != 1 || (!global && !t.is_image())) {
         return fail("an argument is a global pointer or an image, not " + t.ToString());
@@ -66,21 +68,22 @@ bool CheckLeaf(BodyCheck& c, const UOp* u) {
       }
       return t.scalar() != Scalar::kIndex || fail("memory holds no index");
     }
-    case Op::kScratch:
+    case LeafOp::kScratch:
       if (!t.is_pointer() || t.lanes() != 1) return fail("scratch is a pointer");
       return t.scalar() != Scalar::kIndex || fail("memory holds no index");
-    case Op::kRange:
-    case Op::kSpecial:
+    case LeafOp::kRange:
+    case LeafOp::kSpecial:
       if (!IsAddressType(c, t) || t.lanes() != 1) {
         return fail("a coordinate is an index, not " + t.ToString());
       }
       return u->src(0)->dtype == t ||
              fail("its size has type " + u->src(0)->dtype.ToString() + ", it has " + t.ToString());
-    case Op::kUnroll:
+    case LeafOp::kUnroll:
       return t == kIndex || fail("a coordinate is an index, not " + t.ToString());
-    default:
-      return true;
+    case LeafOp::kVConst:
+      return true;  // CheckLanes
   }
+  TG_UNREACHABLE();
 }
 
 // How many lanes the sources of a lane op have together, or those of one of its parts.
@@ -109,19 +112,19 @@ bool CheckLanes(BodyCheck& c, const UOp* u) {
     }
   }
   int64_t expected = 0;
-  switch (u->op) {
-    case Op::kSplat:
+  switch (LaneOp(u->op)) {
+    case LaneOp::kSplat:
       return u->src(0)->dtype.lanes() == 1 || fail("its source is a vector");
-    case Op::kVectorize:
+    case LaneOp::kVectorize:
       for (const UOp* s : u->srcs()) {
         if (s->dtype.lanes() != 1) return fail("a source is a vector; see cat");
       }
       expected = u->num_srcs;
       break;
-    case Op::kCat:
+    case LaneOp::kCat:
       for (const UOp* s : u->srcs()) expected += s->dtype.lanes();
       break;
-    case Op::kGep: {
+    case LaneOp::kGep: {
       const int from = u->src(0)->dtype.lanes();
       for (int64_t lane : u->list()) {
         if (lane < 0 || lane >= from) {
@@ -132,8 +135,9 @@ bool CheckLanes(BodyCheck& c, const UOp* u) {
       expected = static_cast<int64_t>(u->list().size());
       break;
     }
-    default:
-      return true;  // contract: its axes' sizes are known for the body as a whole
+    case LaneOp::kExtract:   // above
+    case LaneOp::kContract:  // its axes' sizes are known for the body as a whole
+      return true;
   }
   return expected == lanes ||
          fail(std::to_string(expected) + " lanes for the type " + u->dtype.ToString());
@@ -229,84 +233,65 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
     c.Error(Rule::kTypeGroup, u, std::move(message));
     return false;
   };
-  if (u->op == Op::kShuffle) {
-    if (!u->dtype.is_value()) return fail("it moves values, not addresses");
-    const DType which = u->src(1)->dtype;
-    return (which.is_int_or_index() && which.lanes() == 1) ||
-           fail("source 1, a work-item's number, has type " + which.ToString());
-  }
-  if (u->op == Op::kWmma) {
-    for (const UOp* s : u->srcs()) {
-      if (!s->dtype.is_value()) return fail("fragments are values");
+  switch (SubgroupOp(u->op)) {
+    case SubgroupOp::kShuffle: {
+      if (!u->dtype.is_value()) return fail("it moves values, not addresses");
+      const DType which = u->src(1)->dtype;
+      return (which.is_int_or_index() && which.lanes() == 1) ||
+             fail("source 1, a work-item's number, has type " + which.ToString());
     }
-    if (u->src(0)->dtype.scalar() != u->src(1)->dtype.scalar()) {
-      return fail("the fragments a and b have types " + u->src(0)->dtype.ToString() + " and " +
-                  u->src(1)->dtype.ToString());
+    case SubgroupOp::kWmma:
+      for (const UOp* s : u->srcs()) {
+        if (!s->dtype.is_value()) return fail("fragments are values");
+      }
+      if (u->src(0)->dtype.scalar() != u->src(1)->dtype.scalar()) {
+        return fail("the fragments a and b have types " + u->src(0)->dtype.ToString() + " and " +
+                    u->src(1)->dtype.ToString());
+      }
+      return u->dtype == u->src(2)->dtype ||
+             fail("the result has not the accumulator's type " + u->src(2)->dtype.ToString());
+    case SubgroupOp::kLdMatrix: {
+      const DType from = u->src(0)->dtype;
+      if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||
+          BitWidth(from.scalar()) != 16) {
+        return fail("source 0 is one address of 16-bit elements in local memory, not " +
+                    from.ToString());
+      }
+      // An 8x8 matrix spread over 32 work-items is two elements in each.
+      return u->dtype == DType(from.scalar(), static_cast<int>(2 * u->word(0))) ||
+             fail("the result is two elements a matrix, not " + u->dtype.ToString());
     }
-    return u->dtype == u->src(2)->dtype ||
-           fail("the result has not the accumulator's type " + u->src(2)->dtype.ToString());
   }
-  const DType from = u->src(0)->dtype;
-  if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||
-      BitWidth(from.scalar()) != 16) {
-    return fail("source 0 is one address of 16-bit elements in local memory, not " +
-                from.ToString());
-  }
-  // An 8x8 matrix spread over 32 work-items is two elements in each.
-  return u->dtype == DType(from.scalar(), static_cast<int>(2 * u->word(0))) ||
-         fail("the result is two elements a matrix, not " + u->dtype.ToString());
+  TG_UNREACHABLE();
 }
 
 }  // namespace
 
 bool CheckExplicitType(BodyCheck& c, const UOp* u) {
-  switch (u->op) {
-    case Op::kConst:
-    case Op::kVar:
-    case Op::kIota:
-    case Op::kBuffer:
-    case Op::kCarried:
-    case Op::kDefineGlobal:
-    case Op::kScratch:
-    case Op::kRange:
-    case Op::kSpecial:
-    case Op::kUnroll:
-      return CheckLeaf(c, u);
-    case Op::kCast:
-    case Op::kBitcast:
+  switch (GroupOf(u->op)) {
+    case OpGroup::kLeaf:
+      return u->op == Op::kVConst ? CheckLanes(c, u) : CheckLeaf(c, u);
+    case OpGroup::kConversion:
       return CheckCast(c, u);
-    case Op::kVConst:
-    case Op::kSplat:
-    case Op::kVectorize:
-    case Op::kGep:
-    case Op::kExtract:
-    case Op::kCat:
-    case Op::kContract:
-      return CheckLanes(c, u);
-    case Op::kReduceAxis:
-    case Op::kReduce:
-    case Op::kGroupReduce:
+    case OpGroup::kReduce:
       return CheckReduce(c, u);
-    case Op::kEnd:
-      return CheckEnd(c, u);
-    case Op::kStage:
-      return CheckStage(c, u);
-    case Op::kShuffle:
-    case Op::kWmma:
-    case Op::kLdMatrix:
+    case OpGroup::kLanes:
+      return CheckLanes(c, u);
+    case OpGroup::kSubgroup:
       return CheckGroup(c, u);
-    case Op::kIndex:
-    case Op::kLoad:
-    case Op::kStore:
-    case Op::kAfter:
-    case Op::kCopyAsync:
-    case Op::kCopyTransposed:
-    case Op::kIf:
-    case Op::kEndIf:
-      return CheckMemoryType(c, u);
-    default:
+    case OpGroup::kMemory:
+      return u->op == Op::kStage ? CheckStage(c, u) : CheckMemoryType(c, u);
+    case OpGroup::kOrder:
+      if (u->op == Op::kNoop) return CheckGraphType(c, u);
+      return u->op == Op::kEnd ? CheckEnd(c, u) : CheckOrderType(c, u);
+    case OpGroup::kTensor:
       return CheckGraphType(c, u);
+    case OpGroup::kArithmetic:
+    case OpGroup::kIdentity:
+    case OpGroup::kMovement:
+      return true;  // the rule of the table says all
   }
+  TG_UNREACHABLE();
 }
 
 }  // namespace tg::verify

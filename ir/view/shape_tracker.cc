@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/shape.h"
 #include "ir/walk.h"
 
@@ -166,30 +167,29 @@ ShapeTracker ShapeTracker::Reshape(Context& ctx, const Shape& shape) const {
 }
 
 ShapeTracker ShapeTracker::After(Context& ctx, const UOp* u) const {
-  switch (u->op) {
-    case Op::kReshape:
+  switch (MovementOp(u->op)) {
+    case MovementOp::kReshape:
       return Reshape(ctx, DimsOf(u));
-    case Op::kExpand:
+    case MovementOp::kExpand:
       return Expand(ctx, DimsOf(u));
-    case Op::kBroadcast: {
+    case MovementOp::kBroadcast: {
       const Shape to = DimsOf(u);
       Shape aligned = shape();
       aligned.insert(aligned.begin(), to.size() - aligned.size(), Dim(1));
       return Reshape(ctx, aligned).Expand(ctx, to);
     }
-    case Op::kPermute:
+    case MovementOp::kPermute:
       return Permute(ctx, u->list());
-    case Op::kFlip:
+    case MovementOp::kFlip:
       return Flip(ctx, u->list());
-    case Op::kPad:
+    case MovementOp::kPad:
       return Pad(ctx, PairsOf(u));
-    case Op::kShrink:
+    case MovementOp::kShrink:
       return Shrink(ctx, PairsOf(u));
-    case Op::kView:
+    case MovementOp::kView:
       return Then(ctx, TrackerOf(ctx, u));
-    default:
-      TG_UNREACHABLE();
   }
+  TG_UNREACHABLE();
 }
 
 ShapeTracker ShapeTracker::Then(Context& ctx, const ShapeTracker& next) const {

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/value.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -39,6 +41,23 @@ size_t DecidingSources(const UOp* u) {
     default:
       return 0;
   }
+}
+
+// Whether elements of the result may be 0 that no element of the source is.
+bool AddsZeros(MovementOp op) {
+  switch (op) {
+    case MovementOp::kPad:
+    case MovementOp::kView:
+      return true;
+    case MovementOp::kReshape:
+    case MovementOp::kExpand:
+    case MovementOp::kPermute:
+    case MovementOp::kFlip:
+    case MovementOp::kShrink:
+    case MovementOp::kBroadcast:
+      return false;
+  }
+  TG_UNREACHABLE();
 }
 
 Interval ReduceInterval(const UOp* u, Interval v) {
@@ -87,9 +106,6 @@ Interval Bounds::FromSources(const UOp* u, size_t n) {
     }
     case Op::kCast:
       return CastInterval(u->src(0)->dtype.scalar(), s, Source(u, 0));
-    case Op::kPad:
-    case Op::kView:
-      return Union(Source(u, 0), Interval::Point(0));
     case Op::kReduceAxis:
     case Op::kReduce:
       return ReduceInterval(u, Source(u, 0));
@@ -97,6 +113,9 @@ Interval Bounds::FromSources(const UOp* u, size_t n) {
       break;
   }
   if (n == 0) return FullInterval(s);
+  if (IsMovement(u->op)) {
+    return AddsZeros(MovementOp(u->op)) ? Union(Source(u, 0), Interval::Point(0)) : Source(u, 0);
+  }
   if (IsElementwise(u->op) && !IsIdentity(u->op)) {
     Interval args[3];
     for (size_t i = 0; i < n; ++i) args[i] = Source(u, i);

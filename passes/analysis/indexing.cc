@@ -1,6 +1,7 @@
 #include "passes/analysis/indexing.h"
 
 #include "base/check.h"
+#include "ir/op_groups.h"
 #include "ir/shape.h"
 
 namespace tg::analysis {
@@ -119,17 +120,17 @@ Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to
   Position out;
   out.valid = at.valid;
   if (clause) *clause = nullptr;
-  switch (u->op) {
-    case Op::kReshape:
+  switch (MovementOp(u->op)) {
+    case MovementOp::kReshape:
       out.index = MapReshape(b, from, to, at.index, simplify);
       break;
-    case Op::kExpand:
+    case MovementOp::kExpand:
       out.index = at.index;
       for (size_t k = 0; k < from.size(); ++k) {
         if (from[k].Is(1)) out.index[k] = b.Index(0);
       }
       break;
-    case Op::kPermute: {
+    case MovementOp::kPermute: {
       const auto order = u->list();
       out.index.resize(from.size());
       for (size_t k = 0; k < order.size(); ++k) {
@@ -137,7 +138,7 @@ Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to
       }
       break;
     }
-    case Op::kFlip:
+    case MovementOp::kFlip:
       out.index = at.index;
       for (int64_t axis : u->list()) {
         const auto k = static_cast<size_t>(axis);
@@ -145,7 +146,7 @@ Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to
         out.index[k] = simplify(b.Sub(last, at.index[k]));
       }
       break;
-    case Op::kShrink: {
+    case MovementOp::kShrink: {
       const auto pairs = PairsOf(u);
       for (size_t k = 0; k < from.size(); ++k) {
         const Dim& start = pairs[k].first;
@@ -154,7 +155,7 @@ Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to
       }
       break;
     }
-    case Op::kPad: {
+    case MovementOp::kPad: {
       const auto pairs = PairsOf(u);
       const UOp* own = nullptr;
       for (size_t k = 0; k < from.size(); ++k) {
@@ -173,8 +174,9 @@ Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to
       if (own) out.valid = simplify(Both(b, out.valid, own));
       break;
     }
-    default:
-      TG_UNREACHABLE();
+    case MovementOp::kBroadcast:
+    case MovementOp::kView:
+      TG_UNREACHABLE();  // kernelize replaces them
   }
   return out;
 }

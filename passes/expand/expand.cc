@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "ir/builder.h"
 #include "ir/interpret/scalar.h"
+#include "ir/op_groups.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -115,33 +116,94 @@ class Expander {
 
  private:
   Expanded Expand(const UOp* u) {
-    switch (u->op) {
-      case Op::kUnroll: {
+    switch (GroupOf(u->op)) {
+      case OpGroup::kLeaf:
+        return Leaf(u);
+      case OpGroup::kOrder:
+        return EffectOrder(u);
+      case OpGroup::kLanes:
+        return LanesOf(u);
+      case OpGroup::kSubgroup:
+        return Subgroup(u);
+      case OpGroup::kArithmetic:
+      case OpGroup::kConversion:
+      case OpGroup::kIdentity:
+      case OpGroup::kMemory:
+      case OpGroup::kReduce:
+        return Widen(u);
+      case OpGroup::kMovement:  // of earlier stages
+      case OpGroup::kTensor:
+        return Widen(u);
+    }
+    TG_UNREACHABLE();
+  }
+
+  Expanded Leaf(const UOp* u) {
+    switch (LeafOp(u->op)) {
+      case LeafOp::kUnroll: {
         llvm::SmallVector<int64_t, 16> values;
         for (int64_t i = 0; i < u->word(1); ++i) values.push_back(i);
         const DType t(Scalar::kIndex, static_cast<int>(values.size()));
         return {b_.VConst(t, {values.data(), values.size()}),
                 axes_.Intern({{u->word(0), u->word(1)}})};
       }
-      case Op::kContract:
-        return Contract(u);
-      case Op::kEnd:
-      case Op::kBarrier:
-      case Op::kSink:
-      case Op::kAfter:
-      case Op::kNoop:
-        return Order(u);
-      case Op::kRange:
-      case Op::kSpecial:
+      case LeafOp::kRange:
+      case LeafOp::kSpecial:
         return Uniform(u);
-      case Op::kExtract:
-        return Extract(u);
-      case Op::kWmma:
-      case Op::kLdMatrix:
-        return Separate(u);
-      default:
+      case LeafOp::kConst:
+      case LeafOp::kVConst:
+      case LeafOp::kVar:
+      case LeafOp::kBuffer:
+      case LeafOp::kIota:
+      case LeafOp::kDefineGlobal:
+      case LeafOp::kScratch:
+      case LeafOp::kCarried:
+        return Order(u);
+    }
+    TG_UNREACHABLE();
+  }
+
+  Expanded EffectOrder(const UOp* u) {
+    switch (OrderOp(u->op)) {
+      case OrderOp::kSink:
+      case OrderOp::kAfter:
+      case OrderOp::kEnd:
+      case OrderOp::kBarrier:
+      case OrderOp::kNoop:
+        return Order(u);
+      case OrderOp::kIf:
+      case OrderOp::kEndIf:
+      case OrderOp::kCommit:
+      case OrderOp::kWait:
         return Widen(u);
     }
+    TG_UNREACHABLE();
+  }
+
+  Expanded LanesOf(const UOp* u) {
+    switch (LaneOp(u->op)) {
+      case LaneOp::kContract:
+        return Contract(u);
+      case LaneOp::kExtract:
+        return Extract(u);
+      case LaneOp::kSplat:
+      case LaneOp::kVectorize:
+      case LaneOp::kGep:
+      case LaneOp::kCat:
+        return Widen(u);
+    }
+    TG_UNREACHABLE();
+  }
+
+  Expanded Subgroup(const UOp* u) {
+    switch (SubgroupOp(u->op)) {
+      case SubgroupOp::kShuffle:
+        return Widen(u);
+      case SubgroupOp::kWmma:
+      case SubgroupOp::kLdMatrix:
+        return Separate(u);
+    }
+    TG_UNREACHABLE();
   }
 
   // The node over the expanded sources, without lanes of unrolled axes: for nodes that only order
@@ -175,19 +237,10 @@ class Expander {
     }
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(Spread(s, axes));
-    switch (u->op) {
-      case Op::kVectorize:
-      case Op::kSplat:
-      case Op::kGep:
-      case Op::kCat:
-        return {Lanewise(u, srcs, n), axes};
-      default: {
-        const DType t = u->dtype.is_void()
-                            ? u->dtype
-                            : u->dtype.WithLanes(static_cast<int>(u->dtype.lanes() * n));
-        return {b_.context().Make(u->op, t, {srcs.data(), srcs.size()}, u->attr), axes};
-      }
-    }
+    if (GroupOf(u->op) == OpGroup::kLanes) return {Lanewise(u, srcs, n), axes};
+    const DType t =
+        u->dtype.is_void() ? u->dtype : u->dtype.WithLanes(static_cast<int>(u->dtype.lanes() * n));
+    return {b_.context().Make(u->op, t, {srcs.data(), srcs.size()}, u->attr), axes};
   }
 
   // The lanes that constant numbers pick, one for each combination of the unrolled axes.
@@ -247,10 +300,20 @@ class Expander {
       for (int l = 0; l < u->dtype.lanes(); ++l) {
         size_t from = 0;
         int64_t lane = l;
-        if (u->op == Op::kSplat) lane = 0;
-        if (u->op == Op::kGep) lane = u->list()[static_cast<size_t>(l)];
-        if (u->op == Op::kVectorize || u->op == Op::kCat) {
-          while (lane >= width[from]) lane -= width[from++];
+        switch (LaneOp(u->op)) {
+          case LaneOp::kSplat:
+            lane = 0;
+            break;
+          case LaneOp::kGep:
+            lane = u->list()[static_cast<size_t>(l)];
+            break;
+          case LaneOp::kVectorize:
+          case LaneOp::kCat:
+            while (lane >= width[from]) lane -= width[from++];
+            break;
+          case LaneOp::kContract:
+          case LaneOp::kExtract:
+            TG_UNREACHABLE();
         }
         lanes.push_back(base[from] + g * width[from] + lane);
       }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/op_groups.h"
 #include "ir/walk.h"
 #include "passes/analysis/dim_proof.h"
 #include "passes/simplify/simplify.h"
@@ -30,36 +31,40 @@ class Collector {
         Elementwise(u);
         continue;
       }
-      switch (u->op) {
-        case Op::kReshape:
-          Equal(Count(shapes_.Of(u->src(0))), Count(shapes_.Of(u)));
-          break;
-        case Op::kExpand:
-        case Op::kBroadcast:
-          Broadcast(shapes_.Of(u->src(0)), shapes_.Of(u));
-          break;
-        case Op::kPad:
-          for (const auto& [before, after] : PairsOf(u)) {
-            AtMost(0, before);
-            AtMost(0, after);
-          }
-          break;
-        case Op::kShrink:
-          Shrink(u);
-          break;
-        case Op::kAssign:
-          if (u->src(1)->op != Op::kKernel) Same(shapes_.Of(u->src(0)), shapes_.Of(u->src(1)));
-          break;
-        case Op::kSink:
-          Sink(u);
-          break;
-        default:
-          break;
+      if (IsMovement(u->op)) Movement(u);
+      if (u->op == Op::kSink) Sink(u);
+      if (u->op == Op::kAssign && u->src(1)->op != Op::kKernel) {
+        Same(shapes_.Of(u->src(0)), shapes_.Of(u->src(1)));
       }
     }
   }
 
  private:
+  void Movement(const UOp* u) {
+    switch (MovementOp(u->op)) {
+      case MovementOp::kReshape:
+        Equal(Count(shapes_.Of(u->src(0))), Count(shapes_.Of(u)));
+        break;
+      case MovementOp::kExpand:
+      case MovementOp::kBroadcast:
+        Broadcast(shapes_.Of(u->src(0)), shapes_.Of(u));
+        break;
+      case MovementOp::kPad:
+        for (const auto& [before, after] : PairsOf(u)) {
+          AtMost(0, before);
+          AtMost(0, after);
+        }
+        break;
+      case MovementOp::kShrink:
+        Shrink(u);
+        break;
+      case MovementOp::kPermute:
+      case MovementOp::kFlip:
+      case MovementOp::kView:  // whoever made it has checked its source
+        break;
+    }
+  }
+
   void Elementwise(const UOp* u) {
     const Shape* first = nullptr;
     for (const UOp* s : u->srcs()) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "ir/op_groups.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg::linearize {
@@ -10,21 +12,27 @@ namespace {
 
 // Definitions come first in the kernel, sorted by this rank; -1 for other nodes.
 int8_t LeafRank(const UOp* u) {
-  switch (u->op) {
-    case Op::kDefineGlobal:
+  if (GroupOf(u->op) != OpGroup::kLeaf) return -1;
+  switch (LeafOp(u->op)) {
+    case LeafOp::kDefineGlobal:
       return 0;
-    case Op::kVar:
+    case LeafOp::kVar:
       return 1;
-    case Op::kScratch:
+    case LeafOp::kScratch:
       return 2;
-    case Op::kConst:
-    case Op::kVConst:
+    case LeafOp::kConst:
+    case LeafOp::kVConst:
       return 3;
-    case Op::kSpecial:
+    case LeafOp::kSpecial:
       return 4;
-    default:
+    case LeafOp::kRange:
+    case LeafOp::kBuffer:
+    case LeafOp::kIota:
+    case LeafOp::kCarried:
+    case LeafOp::kUnroll:
       return -1;
   }
+  TG_UNREACHABLE();
 }
 
 // Schedules items. The number of an item is, in this order: the position of a node, the number of a

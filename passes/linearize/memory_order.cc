@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/check.h"
+#include "ir/op_groups.h"
+
 namespace tg::linearize {
 namespace {
 
@@ -76,45 +79,73 @@ class Orderer {
     (memory.*list).push_back(access);
   }
 
+  void AddMemory(int p, const UOp* u) {
+    switch (MemoryOp(u->op)) {
+      case MemoryOp::kLoad:
+        Add(&Memory::loads, p, u->src(0), ReachOf(u));
+        break;
+      case MemoryOp::kStore:
+        Add(&Memory::stores, p, u->src(0), ReachOf(u));
+        break;
+      case MemoryOp::kCopyAsync:
+        Add(&Memory::stores, p, u->src(0), u->word() - 1);
+        Add(&Memory::loads, p, u->src(1), u->word() - 1);
+        batched_.push_back(p);
+        break;
+      case MemoryOp::kCopyTransposed:
+        Add(&Memory::stores, p, u->src(0), (u->word(1) - 1) * u->word(2) + u->word(0) - 1);
+        // The elements may lie in either direction from the address, so that any part may be
+        // accessed.
+        Add(&Memory::loads, p, u->src(1), 0);
+        MemoryOf(u->src(1)).loads.back().begin = -1;
+        break;
+      case MemoryOp::kIndex:
+      case MemoryOp::kStage:
+        break;
+    }
+  }
+
+  void AddOrder(int p, const UOp* u) {
+    switch (OrderOp(u->op)) {
+      case OrderOp::kCommit:
+      case OrderOp::kWait:
+        batched_.push_back(p);
+        break;
+      case OrderOp::kBarrier:
+        barriers_.push_back(p);
+        break;
+      case OrderOp::kSink:
+      case OrderOp::kAfter:
+      case OrderOp::kEnd:
+      case OrderOp::kIf:
+      case OrderOp::kEndIf:
+      case OrderOp::kNoop:
+        break;
+    }
+  }
+
+  void AddSubgroup(int p, const UOp* u) {
+    switch (SubgroupOp(u->op)) {
+      case SubgroupOp::kLdMatrix:
+        // A work-item reads elements that others addressed, so that any part may be accessed.
+        Add(&Memory::loads, p, u->src(0), 0);
+        MemoryOf(u->src(0)).loads.back().begin = -1;
+        break;
+      case SubgroupOp::kShuffle:
+      case SubgroupOp::kWmma:
+        break;
+    }
+  }
+
   void Collect() {
     number_.assign(nest_.nodes.size(), -1);
     for (size_t i = 0; i < nest_.nodes.size(); ++i) {
       const UOp* u = nest_.nodes[i];
       const int p = static_cast<int>(i);
-      switch (u->op) {
-        case Op::kLoad:
-          Add(&Memory::loads, p, u->src(0), ReachOf(u));
-          break;
-        case Op::kStore:
-          Add(&Memory::stores, p, u->src(0), ReachOf(u));
-          break;
-        case Op::kCopyAsync:
-          Add(&Memory::stores, p, u->src(0), u->word() - 1);
-          Add(&Memory::loads, p, u->src(1), u->word() - 1);
-          batched_.push_back(p);
-          break;
-        case Op::kCopyTransposed:
-          Add(&Memory::stores, p, u->src(0), (u->word(1) - 1) * u->word(2) + u->word(0) - 1);
-          // The elements may lie in either direction from the address, so that any part may be
-          // accessed.
-          Add(&Memory::loads, p, u->src(1), 0);
-          MemoryOf(u->src(1)).loads.back().begin = -1;
-          break;
-        case Op::kCommit:
-        case Op::kWait:
-          batched_.push_back(p);
-          break;
-        case Op::kLdMatrix:
-          // A work-item reads elements that others addressed, so that any part may be accessed.
-          Add(&Memory::loads, p, u->src(0), 0);
-          MemoryOf(u->src(0)).loads.back().begin = -1;
-          break;
-        case Op::kBarrier:
-          barriers_.push_back(p);
-          break;
-        default:
-          break;
-      }
+      const OpGroup group = GroupOf(u->op);
+      if (group == OpGroup::kMemory) AddMemory(p, u);
+      if (group == OpGroup::kOrder) AddOrder(p, u);
+      if (group == OpGroup::kSubgroup) AddSubgroup(p, u);
     }
   }
 
