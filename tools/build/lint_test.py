@@ -17,6 +17,7 @@ ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
 CLANG_FORMAT = "clang-format-14"
 MAX_LINES = 500
 LONG_FILES = "tools/build/long_files.txt"
+OP_DEFAULTS = "tools/build/op_defaults.txt"
 PROSE_EXCEPTIONS = "tools/build/prose_exceptions.txt"
 MAX_README_WORDS = 900
 # Made from measurements: the one page that may hold figures, dates and the names of machines.
@@ -27,6 +28,9 @@ TEXT = CODE + (".md", ".uop", ".txt", "BUILD", "WORKSPACE", ".bazelrc")
 LAYERS = ["base", "ir", "passes", "codegen", "runtime", "tools"]
 SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
 SEES["frontend"] = ["base", "ir", "frontend"]
+# The enums of ir/op_groups.h, without Op.
+OP_GROUPS = ["Leaf", "Arithmetic", "Conversion", "Identity", "Movement", "Tensor", "Order", "Memory", "Reduce",
+             "Lane", "Subgroup"]
 # Namespaces in tg that a folder opens besides the ones that its path names.
 OWN_NAMESPACES = {"frontend/tokenizer/testing": "jinja",
                   "passes/directives": "directive", "passes/rewrite": "prove", "passes/simplify": "rule_lists",
@@ -44,6 +48,20 @@ PUBLIC_HEADERS = ["runtime/session/open.h", "runtime/session/reference_session.h
                   "ir/text/printer.h", "ir/verify/verifier.h"]
 # Spelled in two parts, so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+
+
+def switches(text):
+    """Yields the body of each switch, with those inside it."""
+    text = re.sub(r'"(?:[^"\\\n]|\\.)*"|\'[{}]\'', '""', text)
+    for start in re.finditer(r"\bswitch \(", text):
+        end = begin = text.index("{", start.end())
+        depth = 0
+        for brace in re.finditer(r"[{}]", text[begin:]):
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                end = begin + brace.end()
+                break
+        yield text[begin:end]
 
 
 def list_files():
@@ -112,6 +130,27 @@ class LintTest(unittest.TestCase):
              for path in sorted(long_files - allowed)] +
             ["%s: need not be in %s any more" % (path, LONG_FILES)
              for path in sorted(allowed - long_files)])
+
+    def test_switches_over_ops_name_what_they_lack(self):
+        """A default is right where a reason says so; a switch over a group of ops never has one."""
+        lines = [line.partition("#") for line in read(OP_DEFAULTS).splitlines()]
+        allowed = {path.strip(): reason.strip() for path, _, reason in lines if path.strip()}
+        problems = ["%s: %s says no reason" % (path, OP_DEFAULTS)
+                    for path, reason in allowed.items() if not reason]
+        used = set()
+        for path in self.ending(".h", ".cc"):
+            for body in switches(read(path)):
+                if "default:" not in body:
+                    continue
+                if re.search(r"case (tg::)?(OpGroup|(%s)Op)::k" % "|".join(OP_GROUPS), body):
+                    problems.append("%s: a default in a switch over a group of ops" % path)
+                elif re.search(r"case (tg::)?Op::k", body):
+                    used.add(path)
+        self.assert_none(problems + [
+            "%s: a switch over Op with a default: switch over a group (ir/op_groups.h), or say in %s why"
+            % (path, OP_DEFAULTS) for path in sorted(used - set(allowed))
+        ] + ["%s: need not be in %s any more" % (path, OP_DEFAULTS)
+             for path in sorted(set(allowed) - used)])
 
     def test_nothing_unfinished(self):
         self.assert_none([
