@@ -36,14 +36,14 @@ double CostModel::Elements(const UOp* u) {
 }
 
 void CostModel::ComputeExpressionCosts(UOpSpan order, const std::vector<const UOp*>& stored,
-                                       const NodeSet& kept) {
+                                       const NodeSet& staged) {
   NodeSet leaves;
   for (const UOp* u : stored) leaves.Insert(u);
   if (stored.size() != num_stored_) ComputeExpressionCosts(order, leaves, expressions_);
   num_stored_ = stored.size();
   any_staged_ = false;
   for (const UOp* u : order) {
-    if (kept.Contains(u)) any_staged_ |= leaves.Insert(u);
+    if (staged.Contains(u)) any_staged_ |= leaves.Insert(u);
   }
   if (any_staged_) ComputeExpressionCosts(order, leaves, above_staged_);
 }
@@ -164,12 +164,13 @@ double CostModel::NearSeconds(const UOp* u) {
   return Elements(u) * bytes / NearBytesPerSecond();
 }
 
-double CostModel::StagingSeconds(const UOp* u, double parallel, double room, double row) {
+double CostModel::StagingSeconds(const UOp* u, double parallel, double staged_elements,
+                                 double row) {
   // A tile of several rows is computed together, so that they share their loads.
   const double tiles = std::max(1.0, parallel / static_cast<double>(target_.tile_side));
   double seconds = ReduceSeconds(u, Elements(u)) * (1 / RowUtilization(target_, tiles, row) - 1);
-  const double shared =
-      room * ExpressionCostOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));
+  const double shared = staged_elements * ExpressionCostOf(u).terms *
+                        static_cast<double>(ByteSize(u->dtype.scalar()));
   if (shared > static_cast<double>(target_.cache_bytes)) {
     seconds += (tiles - 1) * shared / target_.bytes_per_second;
   }

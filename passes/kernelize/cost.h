@@ -48,10 +48,10 @@ class CostModel {
       : module_(module), body_(body), shapes_(shapes), target_(target), gathers_(gathers) {}
 
   // Computes the expression costs of all nodes of `order`, sources first. `stored`: the nodes that
-  // are known to be stored; a later call may pass a longer list that begins with these. `kept`: the
-  // nodes that are known to be staged.
+  // are known to be stored; a later call may pass a longer list that begins with these. `staged`:
+  // the nodes that are known to be staged.
   void ComputeExpressionCosts(UOpSpan order, const std::vector<const UOp*>& stored,
-                              const NodeSet& kept);
+                              const NodeSet& staged);
   const ExpressionCost& ExpressionCostOf(const UOp* u) const { return expressions_.Get(u); }
   // The cost of the expression tree if staged nodes are leaves too: the part that a kernel computes
   // again at each use, although it stages these nodes.
@@ -80,9 +80,9 @@ class CostModel {
   double NearSeconds(const UOp* u);
   // Seconds lost if `u` is staged in a row-wise kernel instead of computed by a separate kernel:
   // cores are idle, or data that all rows share are reread for every tile of rows. The kernel
-  // stages `room` elements of `u` for each of `parallel` rows; the work-items of a group may share
-  // the `row` results or terms of a row.
-  double StagingSeconds(const UOp* u, double parallel, double room, double row);
+  // stages `staged_elements` elements of `u` for each of `parallel` rows; the work-items of a group
+  // may share the `row` results or terms of a row.
+  double StagingSeconds(const UOp* u, double parallel, double staged_elements, double row);
 
  private:
   double NearBytesPerSecond() const;

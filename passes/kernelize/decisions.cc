@@ -11,7 +11,7 @@ namespace tg::kernelize {
 DependsOnStaged DependsOnStaged::By(const FusionFacts& known, const CostModel& cost) const {
   DependsOnStaged out{node, kernel};
   out.answer = kernel && cost.ExpressionCostOf(node).reduces &&
-               !cost.CostAboveStaged(node).reduces && known.keepers.Contains(kernel);
+               !cost.CostAboveStaged(node).reduces && known.staging_kernels.Contains(kernel);
   if (out.answer) out.above = cost.CostAboveStaged(node);
   return out;
 }
@@ -19,7 +19,7 @@ DependsOnStaged DependsOnStaged::By(const FusionFacts& known, const CostModel& c
 StagingDecision StagingDecision::By(const NodeSet& realized, CostModel& cost) const {
   StagingDecision out = *this;
   const double seconds = cost.ComputeSeconds({.weight = cost.WeightAbove(node, realized)}, times);
-  out.kept = seconds + other_seconds > cost.NearSeconds(node);
+  out.staged = seconds + other_seconds > cost.NearSeconds(node);
   return out;
 }
 
@@ -58,7 +58,7 @@ std::string Planner::Decide(const UOp* u) {
       if (FusesRows(u, &repeated)) return "";
       if (!again) {
         std::string reason = how();
-        if (Keeps(u, reason)) return "";
+        if (Stages(u, reason)) return "";
         if (repeated) facts_.stored.push_back(u);
         return reason;
       }
@@ -77,9 +77,9 @@ std::string Planner::Decide(const UOp* u) {
     if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) {
       const double times = evaluations - size;
       const StagingDecision unknown{u, times, repeat - cost_.ComputeSeconds(expression, times)};
-      const bool keeps =
-          again || staging_decisions_.emplace_back(unknown.By(known_.realized, cost_)).kept;
-      if (keeps) Keeps(u, how());
+      const bool pays =
+          again || staging_decisions_.emplace_back(unknown.By(known_.realized, cost_)).staged;
+      if (pays) Stages(u, how());
     }
   }
   if (uses.size() != 1) return "";

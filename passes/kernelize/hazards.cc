@@ -63,10 +63,10 @@ class Finder {
           // Readers of contents that the previous writer overwrites run before that writer, and so
           // before this one too.
           const bool waits = previous != SIZE_MAX && old[previous][old[w].size()];
-          const bool keeps =
+          const bool unaffected =
               (needs.Get(version) & bit) != 0 || WritesElsewhere(writers_[w], version);
-          old[w].push_back(!keeps);
-          Order(w, r, version, keeps, needs.Get(drafts_[r].nodes[0]) & bit, waits);
+          old[w].push_back(!unaffected);
+          Order(w, r, version, unaffected, needs.Get(drafts_[r].nodes[0]) & bit, waits);
         }
       }
     }
@@ -142,10 +142,10 @@ class Finder {
     return !following.empty() && !following[writer.number];
   }
 
-  // Records that draft `r` reads `version` of the buffer that writer `w` writes. `keeps`: the
+  // Records that draft `r` reads `version` of the buffer that writer `w` writes. `unaffected`: the
   // version already includes the write, or the write is to other elements. `needs_new`: the draft
   // also needs what is written. `waits`: the writer waits for the draft in any case.
-  void Order(size_t w, size_t r, const UOp* version, bool keeps, bool needs_new, bool waits) {
+  void Order(size_t w, size_t r, const UOp* version, bool unaffected, bool needs_new, bool waits) {
     const BufferWriter& writer = writers_[w];
     if (r == writer.draft) {
       if (!ReadsWhereItWrites(drafts_[r], version)) {
@@ -153,7 +153,7 @@ class Finder {
       }
       return;
     }
-    if (keeps) return;
+    if (unaffected) return;
     if (needs_new) return Refuse(writer, version, Conflict::kOldAndNew);
     if (waits) return;
     reads_.push_back({w, r, version});
@@ -326,7 +326,7 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
   for (const UOp* v : hazards.snapshots) snapshots.Insert(v);
   // For each node: the value that its users read, and the node itself as a version of its buffer.
   NodeMap<const UOp*> read, version;
-  std::vector<const UOp*> kept;  // assigns that only the sink holds on to now
+  std::vector<const UOp*> sink_only;  // assigns that only the sink holds on to now
   llvm::SmallVector<const UOp*, 8> srcs;
   const auto rebuild = [&](const UOp* u, bool as_version) {
     srcs.clear();
@@ -345,7 +345,7 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
       srcs.assign(to->srcs().begin(), to->srcs().end());
       NodeSet held;
       for (const UOp* r : srcs) held.Insert(r);
-      for (const UOp* a : kept) {
+      for (const UOp* a : sink_only) {
         if (held.Insert(a)) srcs.push_back(a);
       }
       graph.root = b.Sink({srcs.data(), srcs.size()});
@@ -358,7 +358,7 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
       srcs[1] = b.context().Make(Op::kContiguous, srcs[1]->dtype, {srcs[1]});
       read[u] = srcs[1];
       version[u] = b.context().Make(Op::kAssign, u->dtype, {srcs.data(), srcs.size()});
-      kept.push_back(version[u]);
+      sink_only.push_back(version[u]);
     }
     if (snapshots.Contains(u)) {
       read[u] = b.context().Make(Op::kContiguous, u->dtype, {version[u]});

@@ -24,7 +24,7 @@ struct Fixed {
   double work = 0;      // operations an element, shared ones counted as often as they are used
   double bytes = 0;     // of the params it reads, each counted once for each way to it
   // The work and bytes that remain in each run if some sources are moved instead of this value.
-  double work_apart = 0, bytes_apart = 0;
+  double remaining_work = 0, remaining_bytes = 0;
 };
 
 // The type in which a value is stored: for an integer the narrowest that holds all of its values.
@@ -114,7 +114,7 @@ class Chooser {
         // A param under `fuse`: no value made of it may be stored.
         if (fused_.Contains(u)) return {};
         const double bytes = Bytes(u);
-        return {.fixed = true, .varies = true, .bytes = bytes, .bytes_apart = bytes};
+        return {.fixed = true, .varies = true, .bytes = bytes, .remaining_bytes = bytes};
       }
       default:
         break;
@@ -131,7 +131,7 @@ class Chooser {
       out.work = std::min(out.work + source.work, 1e12);
       out.bytes = std::min(out.bytes + source.bytes, 1e15);
     }
-    SetApart(u, out);
+    SetRemaining(u, out);
     if (reduce) {
       out.work = std::min((out.work + 1) * Elements(u->src(0)) / std::max(1.0, Elements(u)), 1e12);
     }
@@ -140,23 +140,23 @@ class Chooser {
 
   // A mask that compares two indices has an element for each pair of them. The compared values,
   // moved before they are expanded, have few elements.
-  void SetApart(const UOp* u, Fixed& out) {
+  void SetRemaining(const UOp* u, Fixed& out) {
     if (!IsElementwise(u->op)) {
-      out.work_apart = 1e12;
+      out.remaining_work = 1e12;
       return;
     }
-    out.work_apart = passes::OpWeight(u->op);
+    out.remaining_work = passes::OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
       while (IsMovement(s->op)) s = s->src(0);
       const Fixed& source = facts_.Get(s);
       const double bytes = Bytes(s);
-      const double in_place = Seconds(Elements(u) * source.work_apart, source.bytes_apart);
+      const double in_place = Seconds(Elements(u) * source.remaining_work, source.remaining_bytes);
       const bool moves = s->num_srcs != 0 && in_place > Seconds(0, bytes);
-      out.work_apart += moves ? 0 : source.work_apart;
-      out.bytes_apart += moves ? bytes : source.bytes_apart;
+      out.remaining_work += moves ? 0 : source.remaining_work;
+      out.remaining_bytes += moves ? bytes : source.remaining_bytes;
     }
-    out.work_apart = std::min(out.work_apart, 1e12);
-    out.bytes_apart = std::min(out.bytes_apart, 1e15);
+    out.remaining_work = std::min(out.remaining_work, 1e12);
+    out.remaining_bytes = std::min(out.remaining_bytes, 1e15);
   }
 
   // Whether `u`, which depends on no param, takes few operations on indices, counting each node
@@ -189,14 +189,14 @@ class Chooser {
     const Fixed& fixed = facts_.Get(u);
     if (!fixed.varies || (fixed.bytes == 0 && IsPlaceArithmetic(u))) return false;
     const double in_place = Seconds(evaluations * fixed.work, fixed.bytes);
-    const double apart = Seconds(evaluations * fixed.work_apart, fixed.bytes_apart);
+    const double remaining = Seconds(evaluations * fixed.remaining_work, fixed.remaining_bytes);
     const int64_t element = ByteSize(StoredType(bounds_, u).scalar());
     // What is cast to a wider type is moved before the cast, if at all.
     if (u->op == Op::kCast && u->dtype.is_int() && u->src(0)->dtype.is_int() &&
         ByteSize(u->src(0)->dtype.scalar()) <= element) {
       return false;
     }
-    return std::min(in_place, apart) > Seconds(0, Elements(u) * static_cast<double>(element));
+    return std::min(in_place, remaining) > Seconds(0, Elements(u) * static_cast<double>(element));
   }
 
   const Body& body_;

@@ -122,7 +122,7 @@ class Scanner {
 
   void Computed(const UOp* u) {
     if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(TermsOf(u, shapes_));
-    if (plan_.kept.count(u)) Append(static_cast<uint64_t>(Op::kStaged));
+    if (plan_.staged.count(u)) Append(static_cast<uint64_t>(Op::kStaged));
     // Attributes are interned: equal ones have equal bits.
     Append(static_cast<uint64_t>(u->op));
     AppendType(u);
@@ -211,7 +211,7 @@ class Drafter {
     for (const UOp* s : u->srcs()) srcs.push_back(map_.lookup(s));
     if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(TermsOf(u, shapes_));
     const UOp* copy = b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
-    if (!plan_.kept.count(u)) return copy;
+    if (!plan_.staged.count(u)) return copy;
     return b_.context().Make(Op::kStaged, copy->dtype, UOpSpan(&copy, 1));
   }
 

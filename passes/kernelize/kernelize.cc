@@ -27,9 +27,9 @@ namespace {
 // For each realized node: the values that its kernel stages, sources first.
 NodeMap<std::vector<const UOp*>> StagedByKernel(const Body& body, const MaterializationPlan& plan) {
   NodeMap<std::vector<const UOp*>> out;
-  if (plan.kept.empty()) return out;
+  if (plan.staged.empty()) return out;
   for (const UOp* u : PostOrder(body.root)) {
-    if (const auto it = plan.kept.find(u); it != plan.kept.end())
+    if (const auto it = plan.staged.find(u); it != plan.staged.end())
       out[it->second.kernel].push_back(u);
   }
   return out;
@@ -37,7 +37,7 @@ NodeMap<std::vector<const UOp*>> StagedByKernel(const Body& body, const Material
 
 // Adds a line to the remarks for each value that a kernel stores or stages.
 void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
-             const MaterializationPlan& plan, const NodeMap<std::vector<const UOp*>>& kept,
+             const MaterializationPlan& plan, const NodeMap<std::vector<const UOp*>>& staged,
              passes::PassContext& context) {
   std::string name = "a copy";
   if (!draft.copy) {
@@ -49,10 +49,10 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
     const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];
     absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
                     std::string(Mnemonic(u->op)), " by ", name, ": ", r.reason, "\n");
-    for (const UOp* k : kept.Get(u)) {
+    for (const UOp* k : staged.Get(u)) {
       absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": kept ",
                       std::string(Mnemonic(k->op)), " inside ", name, ": ",
-                      plan.kept.find(k)->second.reason, "\n");
+                      plan.staged.find(k)->second.reason, "\n");
     }
   }
 }
@@ -113,7 +113,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         FindSiblings(drafts, plan, pieces, waits, placement, shapes, context.target, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
-    const auto kept = explain ? StagedByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
+    const auto staged = explain ? StagedByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
     std::vector<KernelDraft> kernels;
     for (const std::vector<size_t>& group : groups) {
       if (group.size() == 1) {
@@ -125,7 +125,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       }
       if (explain) {
         if (!kernels.back().copy) BuildKernel(module, body, shapes, plan, kernels.back());
-        Explain(module, graph, kernels.back(), plan, kept, context);
+        Explain(module, graph, kernels.back(), plan, staged, context);
       }
     }
     waits = OrderOfGroups(groups, waits);

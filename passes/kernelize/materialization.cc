@@ -148,14 +148,14 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
       if (round == 1 || known.realized.Contains(r.node)) found.facts.realized.Insert(r.node);
     }
     const auto changes = [&](const StagingDecision& decision) {
-      return decision.By(found.facts.realized, cost).kept != decision.kept;
+      return decision.By(found.facts.realized, cost).staged != decision.staged;
     };
     bool news =
         std::any_of(found.staging_decisions.begin(), found.staging_decisions.end(), changes);
     news = news || found.cuts || found.facts.stored.size() != known.stored.size();
-    if (!news && found.keeps) {
+    if (!news && found.stages) {
       // Often no decision depends on the newly staged values; then no further round is needed.
-      cost.ComputeExpressionCosts(order, found.facts.stored, found.facts.kept);
+      cost.ComputeExpressionCosts(order, found.facts.stored, found.facts.staged);
       news = std::any_of(found.asked.begin(), found.asked.end(), [&](const DependsOnStaged& asked) {
         return asked.By(found.facts, cost) != asked;
       });

@@ -28,7 +28,7 @@ struct Realized {
 };
 
 // A staged node: a value that the only kernel that uses it caches in its memory.
-struct Kept {
+struct StagedValue {
   const UOp* kernel = nullptr;  // the realized node
   std::string reason;           // for `explain`
 };
@@ -36,7 +36,7 @@ struct Kept {
 struct MaterializationPlan {
   std::vector<Realized> realized;  // sources before users
   NodeMap<int> number;             // 1 + position in `realized`; 0: computed in place
-  llvm::DenseMap<const UOp*, Kept> kept;
+  llvm::DenseMap<const UOp*, StagedValue> staged;
 
   bool IsRealized(const UOp* u) const { return number.Get(u) != 0; }
 };

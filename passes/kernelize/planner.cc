@@ -28,7 +28,7 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
       reasons_(forced) {
   node_uses_.Reserve(body.context->num_nodes());
   facts_.rows = known.rows;
-  cost_.ComputeExpressionCosts(order_, known.stored, known.kept);
+  cost_.ComputeExpressionCosts(order_, known.stored, known.staged);
   for (const UOp* u : order_) {
     for (const UOp* s : u->srcs()) {
       if (s->op == Op::kCopy) ++users_[s];
@@ -42,7 +42,7 @@ MaterializationPlan Planner::Run() {
   }
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) Visit(*it);
   MaterializationPlan plan;
-  plan.kept = std::move(kept_);
+  plan.staged = std::move(staged_);
   for (const UOp* u : order_) {
     if (!reasons_.Has(u)) continue;
     plan.realized.push_back({u, reasons_.Of(u), {}});
@@ -57,7 +57,7 @@ void Planner::MoveTo(PlannedRound& round) {
   round.asked = std::move(queried_);
   round.staging_decisions = std::move(staging_decisions_);
   round.cuts = cuts_;
-  round.keeps = keeps_;
+  round.stages = stages_;
 }
 
 void Planner::Visit(const UOp* u) {

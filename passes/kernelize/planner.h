@@ -32,7 +32,7 @@ struct FusionFacts {
   // Values that contain a reduce and whose elements would be evaluated repeatedly in any case.
   std::vector<const UOp*> stored;
   // Values that kernels stage instead, and these kernels.
-  NodeSet kept, keepers;
+  NodeSet staged, staging_kernels;
   NodeSet realized;           // all values that the round's plan stores
   SparseNodeMap<Shape> rows;  // by kernel: the stored shape with split axes; empty: not split
 };
@@ -57,7 +57,7 @@ struct StagingDecision {
   const UOp* node;
   double times;
   double other_seconds;
-  bool kept = false;
+  bool staged = false;
 
   // The same decision if all nodes in `realized` are stored.
   StagingDecision By(const NodeSet& realized, CostModel& cost) const;
@@ -66,8 +66,8 @@ struct StagingDecision {
 struct PlannedRound {
   MaterializationPlan plan;
   FusionFacts facts;
-  bool cuts = false;   // whether it found axes to split that were not split yet
-  bool keeps = false;  // whether it staged values that were not known to be staged
+  bool cuts = false;    // whether it found axes to split that were not split yet
+  bool stages = false;  // whether it staged values that were not known to be staged
   std::vector<StagingDecision> staging_decisions;
   // All questions that were asked about staged values. If other facts give the same answers, a
   // round with these facts makes the same plan.

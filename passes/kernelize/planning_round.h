@@ -78,7 +78,7 @@ class Planner {
   // Whether `u`, which contains a reduce, can be computed once per row in the row-fused kernel that
   // uses it, and staged there for all its uses. The row's loops are the loops that all uses
   // iterate over in the same way. If so, stages it and replaces its uses by one.
-  bool Keeps(const UOp* u, const std::string& reason);
+  bool Stages(const UOp* u, const std::string& reason);
 
   // Whether each use of `u` varies only along parts of the kernel's axes, so that each element
   // would be computed once if these parts were axes. If so, records that the axes are to be split.
@@ -109,8 +109,8 @@ class Planner {
   FusionFacts facts_;
   std::vector<DependsOnStaged> queried_;
   std::vector<StagingDecision> staging_decisions_;
-  bool cuts_ = false, keeps_ = false;
-  llvm::DenseMap<const UOp*, Kept> kept_;
+  bool cuts_ = false, stages_ = false;
+  llvm::DenseMap<const UOp*, StagedValue> staged_;
   Reasons reasons_;
 };
 

@@ -197,16 +197,16 @@ class Sharer {
   template <typename F>
   static const UOp* Padded(Builder& b, const UOp* x, const Shape& shape, Pairs pairs,
                            std::span<const Start> starts, F&& variable) {
-    Pairs kept;
+    Pairs ranges;
     for (size_t k = 0; k < pairs.size(); ++k) {
       const int64_t size = shape[k].value();
-      kept.emplace_back(0, size);
+      ranges.emplace_back(0, size);
       if (!starts[k].Varies()) continue;
       const int64_t both = pairs[k].first.value() + pairs[k].second.value();
       pairs[k] = {-starts[k].least, both + starts[k].most};
-      kept[k] = {variable(starts[k], 0), variable(starts[k], size)};
+      ranges[k] = {variable(starts[k], 0), variable(starts[k], size)};
     }
-    return b.Shrink(b.Pad(x, pairs), kept);
+    return b.Shrink(b.Pad(x, pairs), ranges);
   }
 
   void RewriteCalls(Body& body) {

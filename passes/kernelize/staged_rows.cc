@@ -57,7 +57,7 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   return true;
 }
 
-bool Planner::Keeps(const UOp* u, const std::string& reason) {
+bool Planner::Stages(const UOp* u, const std::string& reason) {
   if (!options_.keep || u->dtype.is_index()) return false;
   UseList& uses = node_uses_[u];
   const UOp* kernel = uses_.KernelOf(uses[0]);
@@ -82,16 +82,18 @@ bool Planner::Keeps(const UOp* u, const std::string& reason) {
   if (axes.empty()) return false;
   const analysis::LoopSet serial = kernels_[kernel].serial;
   if ((outer & ~in_step & ~serial) != 0) return false;
-  const double room = cost_.Elements(u) / uses_.Iterations(kernel, in_step);
-  if (room * static_cast<double>(ByteSize(u->dtype.scalar())) > cost_.StagingCapacityBytes())
+  const double staged_elements = cost_.Elements(u) / uses_.Iterations(kernel, in_step);
+  if (staged_elements * static_cast<double>(ByteSize(u->dtype.scalar())) >
+      cost_.StagingCapacityBytes())
     return false;
   const double parallel = uses_.Iterations(kernel, outer & ~serial);
-  if (cost_.StagingSeconds(u, parallel, room, serial ? room : 1) > cost_.StoreSeconds(u))
+  if (cost_.StagingSeconds(u, parallel, staged_elements, serial ? staged_elements : 1) >
+      cost_.StoreSeconds(u))
     return false;
-  kept_[u] = {kernel, reason};
-  keeps_ |= !known_.kept.Contains(u);
-  facts_.kept.Insert(u);
-  facts_.keepers.Insert(kernel);
+  staged_[u] = {kernel, reason};
+  stages_ |= !known_.staged.Contains(u);
+  facts_.staged.Insert(u);
+  facts_.staging_kernels.Insert(kernel);
   const UseId first = uses[0];
   uses.clear();
   uses.push_back(uses_.Staged(first, u, axes));

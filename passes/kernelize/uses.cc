@@ -221,10 +221,10 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
 bool UseTable::ReadsPadding(UseId use, const UOp* u) const {
   const UOp* shrink = rows_[use].cut;
   if (shrink == nullptr || shrink->op != Op::kShrink) return false;
-  const auto kept = PairsOf(shrink), pads = PairsOf(u);
+  const auto ranges = PairsOf(shrink), pads = PairsOf(u);
   const Shape& from = shapes_.Of(u->src(0));
   for (size_t i = 0; i < pads.size(); ++i) {
-    const Dim &begin = kept[i].first, &end = kept[i].second, &before = pads[i].first;
+    const Dim &begin = ranges[i].first, &end = ranges[i].second, &before = pads[i].first;
     if (before.is_symbolic()) continue;
     const bool in_front = !end.is_symbolic() && end.value() <= before.value();
     const bool behind = !begin.is_symbolic() && !from[i].is_symbolic() &&
