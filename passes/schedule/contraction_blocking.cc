@@ -289,8 +289,8 @@ class Blocker {
     const double result_accesses = results * static_cast<double>(2 * b.slices - 1);
     const double moved = result_accesses + passes * (panels.accesses + rows_read.accesses);
     const double compute = 2 * results * panels.terms * Stall(b) / target_.flops_per_second;
-    const double apart = result_accesses * StoresApart() * 2 * static_cast<double>(lanes_) /
-                         target_.flops_per_second;
+    const double strided_stores = result_accesses * StridedStoreCost() * 2 *
+                                  static_cast<double>(lanes_) / target_.flops_per_second;
     const auto units = static_cast<double>(target_.compute_units);
     // Steps of a symbolic axis may be few, so that no core can count on them for its work.
     const double sure = groups / static_cast<double>(symbolic_groups_);
@@ -298,7 +298,8 @@ class Blocker {
     const double epilogue =
         results * static_cast<double>(b.slices) * epilogue_ * 2 / target_.flops_per_second;
     const double reread = passes * rows_read.reread_lines * NearMissSeconds();
-    return (compute + apart + reread + epilogue + moved * bytes / target_.bytes_per_second) *
+    return (compute + strided_stores + reread + epilogue +
+            moved * bytes / target_.bytes_per_second) *
            rounds;
   }
 
@@ -312,7 +313,7 @@ class Blocker {
   // The extra time to store one result, in vector multiply-adds, if results are not contiguous.
   // Strided results are stored one by one, and if they evict each other from the cache, each store
   // also waits for its cache line.
-  double StoresApart() const {
+  double StridedStoreCost() const {
     if (result_stride_ == 1) return 0;
     const double cycles =
         target_.lane_instructions + (Conflicts(result_stride_) ? target_.near_miss_cycles : 0);

@@ -176,7 +176,7 @@ bool VectorizeResults(ScheduleBuilder& t, analysis::LoopSet shared) {
   if (shared != 0 || !t.Axes(AxisKind::kUpcast).empty()) return true;
   const VectorizationCost tiled(t, 0);
   const loop_nest::AxisList vectors = t.Axes(AxisKind::kVector);
-  MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
+  MakeTile(t, tiled.TileOfResults(vectors.back(), t.Size(vectors.back())));
   if (t.Axes(AxisKind::kUpcast).empty()) FillRegister(t, tiled.Widest());
   return true;
 }

@@ -212,9 +212,9 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
     if (!TryNamed<directive::Loop>(t, axis + ".0", 0)) TryNamed<directive::Loop>(t, axis, 0);
   }
   std::string rest = columns + ".0";
-  const int64_t beside = alike == 1 ? 1 : GreatestDivisor(share, by_turns / alike);
-  if (beside > 1 && TryNamed<directive::Upcast>(t, rest, beside) && beside < vectors) rest += ".0";
-  TryNamed<directive::Loop>(t, rest, share / beside);
+  const int64_t upcast = alike == 1 ? 1 : GreatestDivisor(share, by_turns / alike);
+  if (upcast > 1 && TryNamed<directive::Upcast>(t, rest, upcast) && upcast < vectors) rest += ".0";
+  TryNamed<directive::Loop>(t, rest, share / upcast);
   return true;
 }
 

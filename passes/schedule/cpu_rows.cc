@@ -55,8 +55,7 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, analysis::LoopSet sha
   if (!sums) return {kNoAxis, 1};
   const int64_t width = t.Size(axis), most = lanes.MaxAccumulatorVectors(width) / rows;
   const bool is_stored = t.nest().base[t.nest().axes[axis].base].IsStored();
-  return lanes.VectorsBeside(axis, width,
-                             is_stored ? std::min(most, SpareGroups(t, shared)) : most);
+  return lanes.VectorsAlong(axis, width, is_stored ? std::min(most, SpareGroups(t, shared)) : most);
 }
 
 // For each of these staged sums with vectorized terms: the name of the innermost staged axis

@@ -22,8 +22,8 @@ int64_t Rows(const ScheduleBuilder& t, analysis::LoopSet shared) {
 // enough groups are left. Returns the number of work-items along the rows. `steps` is the number of
 // iterations of a row that work-items share.
 int64_t TileRows(ScheduleBuilder& t, analysis::LoopSet shared, int64_t steps) {
-  const int64_t room = t.nest().StagedBytes();
-  if (room == 0) return 1;
+  const int64_t staged_bytes = t.nest().StagedBytes();
+  if (staged_bytes == 0) return 1;
   const int64_t groups = Rows(t, shared);
   // Bytes of local memory per work-item for the partial results of reduces that the group shares.
   int64_t parts = 0;
@@ -41,7 +41,7 @@ int64_t TileRows(ScheduleBuilder& t, analysis::LoopSet shared, int64_t steps) {
   const int64_t most = t.target().MostItems();
   const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
     const int64_t group = items * GreatestDivisor(steps, most / items);
-    const int64_t bytes = lanes * items * room + group * lanes * parts;
+    const int64_t bytes = lanes * items * staged_bytes + group * lanes * parts;
     return bytes <= t.target().local_memory && groups / (lanes * items) >= left;
   };
   const int64_t units = t.target().compute_units;

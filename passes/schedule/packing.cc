@@ -69,8 +69,8 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
     // little.
     const int64_t most = 2 * t.target().fma_accumulators * width;
     const bool worth = width == lanes.Widest() && terms <= most;
-    const int64_t kept = SaturatingMul(t.nest().StagedBytes(), RowsTogether(t.target()));
-    const bool fits_memory = SaturatingAdd(bytes, kept) <= t.target().private_memory;
+    const int64_t staged_bytes = SaturatingMul(t.nest().StagedBytes(), RowsTogether(t.target()));
+    const bool fits_memory = SaturatingAdd(bytes, staged_bytes) <= t.target().private_memory;
     if (worth && fits_memory && bytes <= t.target().cache_bytes) {
       return PackedRows{a.node, sums, *t.Stride(a, along), width};
     }
@@ -84,11 +84,11 @@ bool LoopOverStaged(ScheduleBuilder& t, analysis::LoopSet shared) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const analysis::LoopSet bit = analysis::LoopBit(t.nest().axes[i].base);
     if ((shared & bit) != 0) continue;
-    bool kept = false;
+    bool reuses_staged = false;
     for (size_t n = 0; n < t.nest().base.size(); ++n) {
-      kept |= t.nest().base[n].staged && (t.nest().varies[n] & bit) == 0;
+      reuses_staged |= t.nest().base[n].staged && (t.nest().varies[n] & bit) == 0;
     }
-    if (kept && !t.IsSymbolic(i)) {
+    if (reuses_staged && !t.IsSymbolic(i)) {
       same |= bit;
     } else {
       groups *= t.Size(i);

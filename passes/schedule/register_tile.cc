@@ -12,7 +12,7 @@ int64_t VectorizationCost::MaxAccumulatorVectors(int64_t width) const {
   return std::min<int64_t>(t_.target().fma_accumulators, t_.target().MaxTile() / width);
 }
 
-VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64_t width) const {
+VectorizationCost::RegisterTile VectorizationCost::TileOfResults(size_t axis, int64_t width) const {
   // If lanes are loaded one by one, a tile of twice as many results shares each load, provided that
   // its accumulators are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
@@ -47,8 +47,8 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
       if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
     }
     if (vectors > 1) {
-      const auto [rest, beside] = VectorsBeside(axis, width, vectors);
-      if (beside < vectors) break;
+      const auto [rest, amount] = VectorsAlong(axis, width, vectors);
+      if (amount < vectors) break;
       tile.emplace_back(rest, vectors);
     }
     const int64_t sums = rows * vectors, loads = rows + vectors;
@@ -58,8 +58,8 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
   return best;
 }
 
-std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t width,
-                                                            int64_t most) const {
+std::pair<size_t, int64_t> VectorizationCost::VectorsAlong(size_t axis, int64_t width,
+                                                           int64_t most) const {
   const bool serves = llvm::any_of(t_.accesses(), [&](const analysis::Access& a) {
     return !a.is_store() && t_.Stride(a, axis) == 0;
   });

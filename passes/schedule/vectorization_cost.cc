@@ -206,14 +206,14 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
   }
   // Row fusion chooses its register tiles elsewhere, so that none is assumed here.
   const bool tiled = shared_ == 0 && !only;
-  const RegisterTile beside =
-      tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : RegisterTile();
+  const RegisterTile of_results =
+      tiled && axis != kNoAxis ? TileOfResults(axis, Along(axis)) : RegisterTile();
   const RegisterTile of_terms =
       tiled && axis == kNoAxis ? PlainTileOfTerms(t_.target().MaxAccumulators()) : RegisterTile();
   for (const Reduce& r : reduces_) {
     if (only && !only->Contains(r.node)) continue;
     if (axis != kNoAxis && Varies(r.node, axis)) {
-      cost += OfReduce(r, axis, false, beside);
+      cost += OfReduce(r, axis, false, of_results);
       continue;
     }
     double least = OfReduce(r, LastAxis(r.node), true, of_terms);

@@ -59,11 +59,11 @@ class VectorizationCost {
   // which the accumulators of `width` lanes fit into registers. If that amount is small, the tile
   // also has several vectors along `axis`.
   using RegisterTile = std::vector<std::pair<size_t, int64_t>>;
-  RegisterTile TileBeside(size_t axis, int64_t width) const;
+  RegisterTile TileOfResults(size_t axis, int64_t width) const;
   // The axis that remains outside of a vector of `width` lanes along `axis`, and the amount, at
   // most `most`, to upcast it by. Upcasting it makes several vectors share the loads that are
   // invariant along `axis`.
-  std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
+  std::pair<size_t, int64_t> VectorsAlong(size_t axis, int64_t width, int64_t most) const;
   // The register tile to use if the terms of reduces are vectorized. Its accumulators fit into
   // `words` words of 32 bits. The axes of results are taken in one of two orders, whichever leaves
   // fewer loads per product. The first order ranks axes by the number of loads that are invariant
