@@ -128,7 +128,7 @@ Interval Bounds::FromSources(const UOp* u, size_t n) {
 }
 
 Interval Bounds::Compute(const UOp* root) {
-  WithRoom(root);  // grows the table for all sources too: their ids are smaller
+  EnsureRow(root);  // grows the table for all sources too: their ids are smaller
   llvm::SmallVector<const UOp*, 32> stack = {root};
   while (!stack.empty()) {
     const UOp* u = stack.back();

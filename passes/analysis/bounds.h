@@ -48,7 +48,7 @@ class Bounds {
   int64_t Max(const UOp* u) { return Of(u).hi; }
 
   // Sets the interval of `u` from outside. Must precede every query of a node that uses `u`.
-  void Declare(const UOp* u, Interval v) { WithRoom(u).Set(v); }
+  void Declare(const UOp* u, Interval v) { EnsureRow(u).Set(v); }
 
   // The greatest d >= 0 known to divide `u` in every lane; 0: `u` is 0. 1 if nothing is known.
   int64_t KnownDivisor(const UOp* u);
@@ -64,7 +64,7 @@ class Bounds {
     void Set(Interval v) const { words[0] = v.lo, words[1] = ~v.hi; }
   };
   Row RowAt(const UOp* u) { return {&table_[2 * u->id]}; }
-  Row WithRoom(const UOp* u) {
+  Row EnsureRow(const UOp* u) {
     if (2 * u->id >= table_.size()) {
       // Queries usually reach most nodes, so the table grows to all nodes of the context at once.
       table_.resize(std::max<size_t>(2 * ctx_.num_nodes(), 2 * (u->id + 1) + table_.size()));

@@ -79,9 +79,9 @@ bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePositions&
   for (const UOp* s : u->srcs()) {
     const auto becomes_one = [&](const LanePick& v) { return BecomesOne(s, v); };
     if (s->op == Op::kVConst && llvm::any_of(picks, becomes_one)) return true;
-    const Positions stand = places.Of(s);
-    keep += Shuffles(stand, width);
-    for (const LanePick& v : picks) sink += Shuffles(stand, Span(v), width);
+    const Positions positions = places.Of(s);
+    keep += Shuffles(positions, width);
+    for (const LanePick& v : picks) sink += Shuffles(positions, Span(v), width);
   }
   return sink <= keep;
 }

@@ -87,16 +87,15 @@ void LanePositions::Find(const UOp* u) {
   } else {
     // Successive lanes of an elementwise op are adjacent where they are in all its sources; those
     // of a load or another op always are.
-    llvm::SmallVector<int32_t, 64> apart(
-        n);  // by lane: 1 if it is not adjacent to the previous one
+    llvm::SmallVector<int32_t, 64> gaps(n);  // by lane: 1 if it is not adjacent to the previous one
     if (IsElementwise(u->op)) {
       for (const UOp* s : u->srcs()) {
         const Positions places = Known(s);
-        for (size_t l = 1; l < n; ++l) apart[l] |= !AreAdjacent(places[l - 1], places[l]);
+        for (size_t l = 1; l < n; ++l) gaps[l] |= !AreAdjacent(places[l - 1], places[l]);
       }
     }
     for (size_t l = 0; l < n; ++l) {
-      next_ += apart[l];
+      next_ += gaps[l];
       mine[l] = next_++;
     }
     ++next_;

@@ -35,9 +35,9 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
           plain = l.address;
           under = Under(gate, plain);
         }
-        const int64_t apart = l.address.constant - plain.constant;
+        const int64_t distance = l.address.constant - plain.constant;
         l.address = under;
-        l.address.Advance(apart);
+        l.address.Advance(distance);
       }
     }
     if (l.gate && alternative) l.alternative = Lane(b_, alternative, i);

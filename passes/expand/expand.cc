@@ -377,9 +377,10 @@ class Expander {
     const auto numbers = u->list();
     const int own = u->src(0)->dtype.lanes();
     const int64_t inner = u->dtype.lanes() / own;
-    LaneAxes kept, contracted;
+    LaneAxes remaining, contracted;
     for (const LaneAxis& a : axes) {
-      if (std::find(numbers.begin(), numbers.end(), a.number) == numbers.end()) kept.push_back(a);
+      if (std::find(numbers.begin(), numbers.end(), a.number) == numbers.end())
+        remaining.push_back(a);
     }
     // The source is repeated along contracted axes on which it does not depend; together these
     // account for the remaining lanes.
@@ -394,10 +395,10 @@ class Expander {
       contracted[i].size = rest;
       rest = 1;
     }
-    LaneAxes all = kept;
+    LaneAxes all = remaining;
     all.append(contracted.begin(), contracted.end());
     const LaneList lanes = LanesIn(axes, all, own);
-    const AxesTable::Id left = axes_.Intern(kept);
+    const AxesTable::Id left = axes_.Intern(remaining);
     if (e.node->dtype.lanes() == 1) {
       return {b_.Splat(e.node, static_cast<int>(lanes.size())), left};
     }

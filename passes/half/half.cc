@@ -197,13 +197,13 @@ class HalfStorage {
 
   // Removes kernels of which only variants are called.
   void DropUnused() {
-    std::set<std::string> replaced, kept;
+    std::set<std::string> replaced, called;
     for (const auto& [key, name] : variants_) {
       replaced.insert(key.first);
-      kept.insert(name);
+      called.insert(name);
     }
     std::erase_if(module_.kernels, [&](const std::unique_ptr<Kernel>& k) {
-      return replaced.count(k->name) && !kept.count(k->name);
+      return replaced.count(k->name) && !called.count(k->name);
     });
   }
 

@@ -66,7 +66,7 @@ class IndexLowering {
   struct StagedAt {
     PositionId source;
     std::vector<const UOp*> unrolls, ranges, specials;
-    const UOp* room = nullptr;    // predicate: false for padding of its axes
+    const UOp* guard = nullptr;   // predicate: false for padding of its axes
     const UOp* valid = nullptr;   // predicate of its source
     const UOp* memory = nullptr;  // the `stage`, or the output after it was stored there
   };

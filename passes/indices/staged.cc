@@ -17,28 +17,28 @@ const UOp* IndexLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
 IndexLowering::StagedAt& IndexLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
   // Reads at positions that differ only along staged axes share one buffer. The value is computed
   // for indices in bounds only, although a reader may be out of bounds, under a gate.
-  analysis::Position kept = {positions_[key.at].index, nullptr};
+  analysis::Position staged = {positions_[key.at].index, nullptr};
   const Shape& shape = shapes_.Of(key.node);
   for (size_t k = 0; k < shape.size(); ++k) {
-    if (shape[k].Is(1)) kept.index[k] = b_.Index(0);
+    if (shape[k].Is(1)) staged.index[k] = b_.Index(0);
   }
-  for (size_t i : own) kept.index[nest_.base[i].dim] = b_.Index(0);
-  const auto [it, fresh] = staged_.try_emplace(Key{key.node, Intern(kept)}.bits());
+  for (size_t i : own) staged.index[nest_.base[i].dim] = b_.Index(0);
+  const auto [it, fresh] = staged_.try_emplace(Key{key.node, Intern(staged)}.bits());
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
   // The indices are checked against the shape, since they may be out of bounds in the padding of
   // stored axes along which the value does not vary.
-  plan.valid = InShape(kept.index, shape, InStored(nest_.VariesOf(key.node)));
-  analysis::Position from = {kept.index, plan.valid};
+  plan.valid = InShape(staged.index, shape, InStored(nest_.VariesOf(key.node)));
+  analysis::Position from = {staged.index, plan.valid};
   for (size_t i : own) {
     const analysis::BaseAxis& base = nest_.base[i];
     const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
     from.index[base.dim] = value;
     from.valid = InLoopsOver(i, PartsOfAxis(i, axis), from.valid);
-    if (NeedsGuard(i)) plan.room = simplify_(analysis::Both(b_, plan.room, Guard(base, value)));
+    if (NeedsGuard(i)) plan.guard = simplify_(analysis::Both(b_, plan.guard, Guard(base, value)));
   }
-  if (plan.room) from.valid = simplify_(analysis::Both(b_, from.valid, plan.room));
+  if (plan.guard) from.valid = simplify_(analysis::Both(b_, from.valid, plan.guard));
   plan.source = Intern(std::move(from));
   return plan;
 }
@@ -101,20 +101,20 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
   }
   // The element's number in the buffer.
   int64_t size = 1;
-  Shape room;
-  for (size_t i : own) room.push_back(nest_.base[i].max_size);
-  for (const Dim& d : room) size = SaturatingMul(size, d.value());
+  Shape extents;
+  for (size_t i : own) extents.push_back(nest_.base[i].max_size);
+  for (const Dim& d : extents) size = SaturatingMul(size, d.value());
   const auto element = [&](PositionId at) {
     std::vector<const UOp*> index;
     for (size_t i : own) index.push_back(positions_[at].index[nest_.base[i].dim]);
-    return analysis::Flatten(b_, room, index, simplify_);
+    return analysis::Flatten(b_, extents, index, simplify_);
   };
   if (!plan.memory) {
     std::vector<const UOp*> lanes = free_.UnrollsOf(x);
     std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
     const bool is_local = !plan.specials.empty();
     plan.memory = MakeStage(
-        b_, x, size, element(plan.source), plan.room, {plan.ranges, plan.unrolls, plan.specials},
+        b_, x, size, element(plan.source), plan.guard, {plan.ranges, plan.unrolls, plan.specials},
         {.is_local = is_local, .interleaved = !is_local && IsInterleaved(key.node, lanes)});
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
@@ -122,7 +122,7 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
   FirstRowInPadding(number, valid);
   // A load needs no gate if its predicate is the one under which the value was computed, unless the
   // buffer has padding, which is never written.
-  if (valid && valid == plan.valid && !plan.room) {
+  if (valid && valid == plan.valid && !plan.guard) {
     const UOp* inside =
         simplify_(analysis::Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
     if (IsConst(inside) && inside->word() != 0) valid = nullptr;

@@ -87,8 +87,8 @@ TEST_F(WriteFileTest, AFileThatIsNotCommittedGoes) {
     EXPECT_EQ(NumFiles(), 1);
   }
   EXPECT_EQ(NumFiles(), 0);
-  TemporaryFile kept(path, {});
-  EXPECT_TRUE(kept.Commit());
+  TemporaryFile committed(path, {});
+  EXPECT_TRUE(committed.Commit());
   EXPECT_EQ(NumFiles(), 1);
   EXPECT_EQ(Read(path), "");
 }

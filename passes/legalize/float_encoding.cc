@@ -39,7 +39,7 @@ const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to) {
   const int lanes = x->dtype.lanes();
   const Word w{b, DType(BitsType(wide_type), lanes)};
   const int dropped = wide.mantissa_bits - format.mantissa_bits;
-  const uint64_t kept_bits = Ones(wide.bits() - 1) & ~Ones(dropped);
+  const uint64_t retained_bits = Ones(wide.bits() - 1) & ~Ones(dropped);
   const uint64_t infinity = Ones(wide.exponent_bits) << wide.mantissa_bits;
   const auto bits_of = [&](double v) {
     return static_cast<uint64_t>(BitsFromDouble(wide_type, v));
@@ -50,7 +50,8 @@ const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to) {
   const UOp* magnitude = w.And(bits, Ones(wide.bits() - 1));
   // Half a unit, less one if the last kept bit is even: a carry runs on into the exponent.
   const UOp* odd = w.And(w.Shr(magnitude, dropped), 1);
-  const UOp* rounded = w.And(b.Add(w.Add(magnitude, (1ull << (dropped - 1)) - 1), odd), kept_bits);
+  const UOp* rounded =
+      w.And(b.Add(w.Add(magnitude, (1ull << (dropped - 1)) - 1), odd), retained_bits);
 
   if (format.min_exponent() > wide.min_exponent()) {
     // Subnormal numbers of the format all have the same unit in the last place. Adding the power of
@@ -68,11 +69,12 @@ const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to) {
     const int top = format.has_inf ? format.bias() : format.bias() + 1;
     const double largest =
         std::ldexp(2.0 - std::ldexp(format.has_inf ? 1.0 : 2.0, -format.mantissa_bits), top);
-    const uint64_t beyond = format.has_inf ? infinity : infinity | (kept_bits & ~infinity);
+    const uint64_t beyond = format.has_inf ? infinity : infinity | (retained_bits & ~infinity);
     rounded = b.Where(w.Above(rounded, bits_of(largest)), w.Int(beyond), rounded);
   }
-  const uint64_t quiet = format.has_inf ? 1ull << (wide.mantissa_bits - 1) : kept_bits & ~infinity;
-  const UOp* nan = w.Or(w.And(magnitude, kept_bits), w.Int(infinity | quiet));
+  const uint64_t quiet =
+      format.has_inf ? 1ull << (wide.mantissa_bits - 1) : retained_bits & ~infinity;
+  const UOp* nan = w.Or(w.And(magnitude, retained_bits), w.Int(infinity | quiet));
   rounded = b.Where(w.Above(magnitude, infinity), nan, rounded);
   return b.Bitcast(w.Or(sign, rounded), x->dtype);
 }

@@ -63,7 +63,7 @@ const UOp* IndexTypes::Typed(const UOp* root, uint32_t first_new) {
   return typed(root);
 }
 
-Scalar IndexTypes::KeptAs(const UOp* u) {
+Scalar IndexTypes::TypeOfIndex(const UOp* u) {
   analysis::Interval v = bounds_.Of(u);
   // The type must hold the end of a loop, which its counter reaches, and the size of a grid
   // dimension.
@@ -77,13 +77,13 @@ const UOp* IndexTypes::Rewrite(const UOp* u, UOpSpan srcs) {
   for (const UOp* s : u->srcs()) takes_index |= s->dtype.is_index();
   if (!makes_index && !takes_index) return WithSources(b_, u, srcs);
 
-  const Scalar kept = makes_index ? KeptAs(u) : Scalar::kVoid;
+  const Scalar result = makes_index ? TypeOfIndex(u) : Scalar::kVoid;
   switch (u->op) {
     case Op::kConst:
     case Op::kVConst:
-      return b_.context().Make(u->op, u->dtype.WithScalar(kept), srcs, u->attr);
+      return b_.context().Make(u->op, u->dtype.WithScalar(result), srcs, u->attr);
     case Op::kCast:
-      return b_.Cast(srcs[0], makes_index ? u->dtype.WithScalar(kept) : u->dtype);
+      return b_.Cast(srcs[0], makes_index ? u->dtype.WithScalar(result) : u->dtype);
     case Op::kIndex:
     case Op::kEnd:  // names ranges, which may have either type
     case Op::kAfter:
@@ -92,7 +92,7 @@ const UOp* IndexTypes::Rewrite(const UOp* u, UOpSpan srcs) {
       break;
   }
   // One type for all index operands and the result.
-  Scalar work = makes_index ? kept : Scalar::kI32;
+  Scalar work = makes_index ? result : Scalar::kI32;
   for (size_t i = 0; i < srcs.size(); ++i) {
     if (u->src(i)->dtype.is_index() && srcs[i]->dtype.scalar() == Scalar::kI64) {
       work = Scalar::kI64;
@@ -105,7 +105,7 @@ const UOp* IndexTypes::Rewrite(const UOp* u, UOpSpan srcs) {
   }
   if (!makes_index) return WithSources(b_, u, Span(same));
   const UOp* v = b_.context().Make(u->op, u->dtype.WithScalar(work), Span(same), u->attr);
-  return As(v, kept);
+  return As(v, result);
 }
 
 const UOp* IndexTypes::As(const UOp* x, Scalar s) {

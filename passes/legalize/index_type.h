@@ -43,7 +43,7 @@ class IndexTypes {
   }
   // The type that holds the value of `u`, an index; of a loop or grid id, also the end of the
   // range.
-  Scalar KeptAs(const UOp* u);
+  Scalar TypeOfIndex(const UOp* u);
   // Casts between i32 and i64; a constant is created in the new type.
   const UOp* As(const UOp* x, Scalar s);
 

@@ -162,9 +162,9 @@ class Scheduler {
         operands = sorted;
       }
       first_operand_[p] = static_cast<int>(operands_.size());
-      int kept = 0, most = 0;
+      int live = 0, most = 0;
       for (int s : operands) {
-        most = std::max(most, registers[s] + (registers[s] > 0 ? kept++ : 0));
+        most = std::max(most, registers[s] + (registers[s] > 0 ? live++ : 0));
         if (IsLeaf(s) && !shuffle_) continue;  // definitions come first anyway
         if (nest_.block[s] == nest_.block[p] && nest_.opens[p] < 0) {
           operands_.push_back(ItemOf(s));

@@ -139,8 +139,9 @@ class RandomKernel {
     const UOp* updated_token = b_->End(update, {&q, 1});
     const UOp* updated = b_->After(memory, {&updated_token, 1});
     // Read before the update, which does not need it, and used after it.
-    const UOp* kept = b_->Load(b_->IndexPtr(filled, b_->Index(static_cast<int64_t>(Draw(3)))));
-    return b_->Add(kept, b_->Load(b_->IndexPtr(updated, b_->Index(static_cast<int64_t>(Draw(3))))));
+    const UOp* previous = b_->Load(b_->IndexPtr(filled, b_->Index(static_cast<int64_t>(Draw(3)))));
+    return b_->Add(previous,
+                   b_->Load(b_->IndexPtr(updated, b_->Index(static_cast<int64_t>(Draw(3))))));
   }
 
   std::mt19937_64 random_;

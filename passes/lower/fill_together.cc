@@ -152,10 +152,10 @@ StagedMemory StagePlacement::FillAhead(const StageToPlace& stage, const UOp* fir
   const UOp* lane = LaneNumber(b_, free_.UnrollsOf(next), count);
   const UOp* own = b_.Scratch(DType::Pointer(type, count, AddrSpace::kReg));
   const UOp* loaded = b_.Store(b_.IndexPtr(b_.After(own, free_.RangesOf(next)), lane), next);
-  const UOp* kept = b_.Load(b_.IndexPtr(b_.After(own, UOpSpan(&loaded, 1)), lane));
+  const UOp* held = b_.Load(b_.IndexPtr(b_.After(own, UOpSpan(&loaded, 1)), lane));
   const UOp* behind = b_.After(mem, UOpSpan(&barrier, 1));
   const UOp* there = address(behind, in_buffer(b_.Add(step, b_.Index(1))), stage.gate);
-  step_stores_.push_back({step, b_.Store(there, kept)});
+  step_stores_.push_back({step, b_.Store(there, held)});
   filled_.push_back({barrier, free_.RangesOf(barrier)});
   const UOp* const tokens[] = {barrier, loaded};
   return {b_.After(mem, tokens), in_buffer(step), 1, stage.row, stage.padding};

@@ -150,10 +150,10 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
   const UOp* done = nullptr;
   // Without loops the buffer is in registers, and there is no array to copy to.
   if (!stage.is_local && !stage.gate && target_.HasVectors() && !stage.ranges.empty()) {
-    for (const StagedMemory& kept : {interleaved, separate}) {
-      if (done || (kept.step != 1 && !interleaves)) continue;
-      done = MakeCopyTransposed(b_, free_, at(kept, nullptr), stage.x);
-      if (done) memory = kept;
+    for (const StagedMemory& layout : {interleaved, separate}) {
+      if (done || (layout.step != 1 && !interleaves)) continue;
+      done = MakeCopyTransposed(b_, free_, at(layout, nullptr), stage.x);
+      if (done) memory = layout;
     }
   }
   if (!done) done = b_.Store(at(memory, stage.gate), stage.x);

@@ -100,7 +100,7 @@ absl::Status Rewriter::Run(const UOp* root) {
   const auto push = [&](const UOp* u) {
     const UOp*& state = memo_[u];
     if (state == InProgress()) return false;
-    if (!state && u != root && u->id < num_kept_) state = u;
+    if (!state && u != root && u->id < num_final_) state = u;
     if (state) return true;
     state = InProgress();
     stack_.push_back({u, nullptr, nullptr, 0, 0});
@@ -169,9 +169,9 @@ absl::StatusOr<const UOp*> Rewriter::Rewrite(const UOp* u) {
 
 absl::StatusOr<const UOp*> Rewriter::RewriteTop(const UOp* u) {
   if (memo_.Get(u) == u) memo_[u] = nullptr;
-  num_kept_ = rc_.ctx.num_nodes();
+  num_final_ = rc_.ctx.num_nodes();
   absl::StatusOr<const UOp*> r = Rewrite(u);
-  num_kept_ = 0;
+  num_final_ = 0;
   return r;
 }
 

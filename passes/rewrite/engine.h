@@ -91,7 +91,7 @@ class Rewriter {
   std::vector<Frame> stack_;
   std::vector<uint32_t> applied_;  // the applied rules, in order
   uint64_t max_applications_ = 0;
-  uint32_t num_kept_ = 0;  // nodes with a smaller id are final, except for the root
+  uint32_t num_final_ = 0;  // nodes with a smaller id are final, except for the root
   bool keep_extents_ = false;
   FixUp fix_up_ = nullptr;
   void* fix_up_data_ = nullptr;

@@ -99,12 +99,12 @@ const UOp* Algebra(const UOp* u, rewrite::RuleContext& rc) {
 }
 
 // A variable of the type of `x` whose bounds are `range`.
-const UOp* StandIn(const UOp* x, analysis::Interval range, rewrite::RuleContext& rc) {
+const UOp* Placeholder(const UOp* x, analysis::Interval range, rewrite::RuleContext& rc) {
   if (range.IsPoint()) return rewrite::UniformConst(rc.ctx, x->dtype, range.lo);
   const std::string name = absl::StrCat("$", x->id, "$", range.lo, "$", range.hi);
-  const UOp* stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
-  rc.bounds.Declare(stand_in, range);
-  return stand_in;
+  const UOp* placeholder = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
+  rc.bounds.Declare(placeholder, range);
+  return placeholder;
 }
 
 // Simplifies `value`, whose expression has the nodes `nodes`, under the assumption that `x` is
@@ -113,11 +113,11 @@ const UOp* StandIn(const UOp* x, analysis::Interval range, rewrite::RuleContext&
 const UOp* Assume(const UOp* x, analysis::Interval range, const UOp* value, const NodeList& nodes,
                   rewrite::RuleContext& rc) {
   if (!Contains(nodes, x)) return value;
-  const UOp* stand_in = StandIn(x, range, rc);
-  const UOp* simple = Algebra(Replace(rc, nodes, {{x, stand_in}}), rc);
-  if (IsConst(stand_in) || stand_in->op == Op::kVConst) return simple;
+  const UOp* placeholder = Placeholder(x, range, rc);
+  const UOp* simple = Algebra(Replace(rc, nodes, {{x, placeholder}}), rc);
+  if (IsConst(placeholder) || placeholder->op == Op::kVConst) return simple;
   const NodeList new_nodes = NodesOf(simple);
-  return new_nodes.empty() ? value : Replace(rc, new_nodes, {{stand_in, x}});
+  return new_nodes.empty() ? value : Replace(rc, new_nodes, {{placeholder, x}});
 }
 
 using BoundList = llvm::SmallVector<Bound, 8>;
@@ -136,9 +136,10 @@ const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, co
   if (helpful.size() < least) return value;
   Replacements there, back;
   for (const Bound& b : helpful) {
-    const UOp* stand_in = StandIn(b.of, b.range, rc);
-    there.push_back({b.of, stand_in});
-    if (!IsConst(stand_in) && stand_in->op != Op::kVConst) back.push_back({stand_in, b.of});
+    const UOp* placeholder = Placeholder(b.of, b.range, rc);
+    there.push_back({b.of, placeholder});
+    if (!IsConst(placeholder) && placeholder->op != Op::kVConst)
+      back.push_back({placeholder, b.of});
   }
   const UOp* simple = Algebra(Replace(rc, nodes, there), rc);
   if (!back.empty()) {

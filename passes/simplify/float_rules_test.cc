@@ -76,7 +76,7 @@ const UOp* Build(Context& ctx, const rewrite::PatternTree& t, DType type, const 
 }
 
 // |a - b| in units of b's last place.
-double UlpsApart(Scalar s, int64_t a_bits, int64_t b_bits) {
+double UlpDistance(Scalar s, int64_t a_bits, int64_t b_bits) {
   const double a = DoubleFromBits(s, a_bits), b = DoubleFromBits(s, b_bits);
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   if (!std::isfinite(a) || !std::isfinite(b)) return kInf;
@@ -129,7 +129,8 @@ TEST_P(FloatRule, KeepsValues) {
       const auto want = Evaluate(before, leaves), got = Evaluate(after, leaves_after);
       ASSERT_TRUE(want && got);
       bool good = SameValue(before->dtype, *want, *got);
-      if (exactness == Exactness::kAccuracyOfPow) good |= UlpsApart(s, (*got)[0], (*want)[0]) <= 4;
+      if (exactness == Exactness::kAccuracyOfPow)
+        good |= UlpDistance(s, (*got)[0], (*want)[0]) <= 4;
       if (exactness == Exactness::kByPermission && before->dtype.is_float()) {
         good |= std::fabs(DoubleFromBits(s, (*got)[0]) - DoubleFromBits(s, (*want)[0])) < 1e-9;
       }

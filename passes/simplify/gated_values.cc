@@ -116,14 +116,14 @@ const UOp* DropImpliedGate(const UOp* u, rewrite::RuleContext& rc) {
     return n->op == Op::kWhere || (n->op == Op::kLoad && GateOf(n));
   };
   if (std::none_of(nodes.begin(), nodes.end(), gated)) return nullptr;
-  Clauses clauses, kept;
+  Clauses clauses, remaining;
   if (!SplitAnd(gate, clauses)) return nullptr;
   for (const UOp* c : clauses) {
-    if (!IsZeroWithout(c, nodes, rc)) kept.push_back(c);
+    if (!IsZeroWithout(c, nodes, rc)) remaining.push_back(c);
   }
-  if (kept.size() == clauses.size()) return nullptr;
-  if (kept.empty()) return value;
-  return rc.ctx.Make(Op::kWhere, u->dtype, {JoinAnd(kept, rc), value, u->src(2)});
+  if (remaining.size() == clauses.size()) return nullptr;
+  if (remaining.empty()) return value;
+  return rc.ctx.Make(Op::kWhere, u->dtype, {JoinAnd(remaining, rc), value, u->src(2)});
 }
 
 const UOp* JoinBranchLoads(const UOp* u, rewrite::RuleContext& rc) {

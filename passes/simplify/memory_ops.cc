@@ -109,13 +109,13 @@ const UOp* DropNoops(const UOp* u, rewrite::RuleContext& rc) {
   if (u->op == Op::kNoop && !u->dtype.is_void()) {
     return u->num_srcs == 1 && u->src(0)->dtype == u->dtype ? u->src(0) : nullptr;
   }
-  llvm::SmallVector<const UOp*, 8> kept;
+  llvm::SmallVector<const UOp*, 8> remaining;
   for (const UOp* s : u->srcs()) {
-    if (!IsNoop(s)) kept.push_back(s);
+    if (!IsNoop(s)) remaining.push_back(s);
   }
-  if (u->op == Op::kAfter && kept.size() == 1) return kept[0];
-  if (kept.size() == u->num_srcs) return nullptr;
-  return rc.ctx.Make(u->op, u->dtype, UOpSpan(kept.data(), kept.size()), u->attr);
+  if (u->op == Op::kAfter && remaining.size() == 1) return remaining[0];
+  if (remaining.size() == u->num_srcs) return nullptr;
+  return rc.ctx.Make(u->op, u->dtype, UOpSpan(remaining.data(), remaining.size()), u->attr);
 }
 
 }  // namespace tg::simplify
