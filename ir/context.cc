@@ -116,12 +116,12 @@ size_t Context::bytes_used() const {
 // The arena's own allocation is a call, and nodes are most of what is allocated.
 inline void* Context::AllocateNode(size_t bytes) {
   constexpr size_t kChunk = 4096;  // a slab of the arena is some of these
-  if (static_cast<size_t>(room_end_ - room_) < bytes) {
+  if (static_cast<size_t>(free_end_ - free_begin_) < bytes) {
     const size_t size = std::max(bytes, kChunk);
-    room_ = static_cast<char*>(arena_->Allocate(size, llvm::Align(alignof(UOp))));
-    room_end_ = room_ + size;
+    free_begin_ = static_cast<char*>(arena_->Allocate(size, llvm::Align(alignof(UOp))));
+    free_end_ = free_begin_ + size;
   }
-  return std::exchange(room_, room_ + bytes);
+  return std::exchange(free_begin_, free_begin_ + bytes);
 }
 
 inline void Context::NoteId(const UOp* u) {

@@ -73,7 +73,7 @@ class Context {
   Attr InternWords(std::span<const int64_t> head, std::span<const int64_t> rest, uint32_t hash);
 
   std::unique_ptr<Arena> arena_;
-  char *room_ = nullptr, *room_end_ = nullptr;  // free part of the arena's block
+  char *free_begin_ = nullptr, *free_end_ = nullptr;  // free part of the arena's block
   void Enter(uint32_t hash, uint32_t id);
 
   // Open addressing; the size is a power of two. A slot is 0 if it is empty. Else its low bits,

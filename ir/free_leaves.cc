@@ -49,7 +49,7 @@ const FreeLeaves::Leaves* FreeLeaves::Compute(const UOp* u) {
            std::includes(most->begin(), most->end(), its->begin(), its->end(), IsBefore);
   };
   if (!Changes(u->op) && llvm::all_of(u->srcs(), within_most)) return most;
-  Leaves& out = kept_.emplace_back();
+  Leaves& out = owned_.emplace_back();
   for (const UOp* s : u->srcs()) {
     const Leaves* its = leaves_.Get(s);
     out.append(its->begin(), its->end());

@@ -30,7 +30,7 @@ class FreeLeaves {
   const Leaves* Compute(const UOp* u);
 
   NodeMap<const Leaves*> leaves_;  // most nodes share the list of one of their sources
-  std::deque<Leaves> kept_;
+  std::deque<Leaves> owned_;
   const Leaves none_;
 };
 

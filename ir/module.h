@@ -118,11 +118,11 @@ class SideTable {
   }
   // Keeps the rows of `nodes` only. Call it before Context::Retain gives them the ids 0, 1, ...
   void Retain(UOpSpan nodes) {
-    std::vector<RowData> kept(nodes.size());
+    std::vector<RowData> retained(nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i]->id < rows_.size()) kept[i] = rows_[nodes[i]->id];
+      if (nodes[i]->id < rows_.size()) retained[i] = rows_[nodes[i]->id];
     }
-    rows_ = std::move(kept);
+    rows_ = std::move(retained);
   }
   // Gives `to` the name and the location of `from`, unless `to` has them already.
   void CarryOver(const UOp* from, const UOp* to) {

@@ -266,12 +266,12 @@ const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
   if (names_shape && u->num_srcs == 1) {
     const Shape& from = Of(u->src(0));
     const Shape*& named = named_[u->attr.bits];
-    if (!named) named = &kept_.emplace_back(DimsOf(u));
+    if (!named) named = &owned_.emplace_back(DimsOf(u));
     return CheckDims(u->op, from, *named, error) ? named : nullptr;
   }
   std::optional<Shape> shape = Infer(u, error);
   if (!shape) return nullptr;
-  return &kept_.emplace_back(*std::move(shape));
+  return &owned_.emplace_back(*std::move(shape));
 }
 
 const BufferDecl* ShapeMap::FindDecl(std::string_view name) {

@@ -64,7 +64,7 @@ class ShapeMap {
   const Shape* Keep(const UOp* u, std::string* error);
 
   NodeMap<const Shape*> shapes_;
-  std::deque<Shape> kept_;
+  std::deque<Shape> owned_;
   // Shapes of reshapes and expands without symbolic extents, by their interned attribute.
   llvm::DenseMap<uint64_t, const Shape*> named_;
 };

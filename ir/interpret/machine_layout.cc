@@ -75,11 +75,11 @@ bool Machine::AddMemory(const UOp* u) {
     const auto slot = static_cast<uint64_t>(u->word());
     if (slot >= args_.size()) return Fail(u, absl::StrCat("there is no argument ", slot));
     const KernelArg& arg = args_[slot];
-    const auto room = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
-    const int64_t given = arg.size < 0 ? room : arg.size;
+    const auto available = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
+    const int64_t given = arg.size < 0 ? available : arg.size;
     if (u->dtype.size() == DType::kUnknownSize) m->size = given;
     if (arg.is_symbolic) m->size = std::min(m->size, given);
-    if (m->size > given || given > room) {
+    if (m->size > given || given > available) {
       return Fail(u, absl::StrCat("argument ", slot, " has ", given, " elements, needs ", m->size));
     }
     if (arg.buffer->dtype.scalar() != m->element) {
@@ -346,20 +346,20 @@ bool Machine::Prepare() {
     }
   }
   std::vector<size_t> moved(steps_.size() + 1);
-  Steps kept;
+  Steps remaining;
   for (size_t i = 0; i < steps_.size(); ++i) {
-    moved[i] = kept.size();
+    moved[i] = remaining.size();
     const Op op = steps_[i].node->op;
     const bool drop = steps_[i].kind == StepKind::kEval &&
                       (IsLeafWithConstantValue(op) || op == Op::kSpecial || op == Op::kEnd ||
                        op == Op::kDefineGlobal || op == Op::kScratch || op == Op::kSink ||
                        (op == Op::kAfter && !layout_[steps_[i].node].has_value) ||
                        (op == Op::kNoop && !layout_[steps_[i].node].has_value));
-    if (!drop) kept.push_back(steps_[i]);
+    if (!drop) remaining.push_back(steps_[i]);
   }
-  moved[steps_.size()] = kept.size();
-  for (Step& s : kept) s.jump = moved[s.jump];
-  steps_ = std::move(kept);
+  moved[steps_.size()] = remaining.size();
+  for (Step& s : remaining) s.jump = moved[s.jump];
+  steps_ = std::move(remaining);
   return true;
 }
 

@@ -61,11 +61,11 @@ absl::Status ShapedRun::DefineGlobal(const UOp* u, Value& v) {
   const auto slot = static_cast<uint64_t>(u->word());
   if (slot >= args_.size()) return InvalidArgument(absl::StrCat("there is no argument ", slot));
   const KernelArg& arg = args_[slot];
-  const auto room = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
-  const int64_t given = arg.size < 0 ? room : arg.size;
+  const auto available = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
+  const int64_t given = arg.size < 0 ? available : arg.size;
   int64_t size = u->dtype.size() == DType::kUnknownSize ? given : u->dtype.size();
   if (arg.is_symbolic) size = std::min(size, given);
-  if (size > given || given > room) {
+  if (size > given || given > available) {
     return InvalidArgument(
         absl::StrCat("argument ", slot, " has ", given, " elements, needs ", size));
   }

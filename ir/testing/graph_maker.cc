@@ -139,18 +139,18 @@ bool GraphMaker::Declarable(const Shape& shape) const {
 Shape GraphMaker::RandomShape() {
   Shape shape;
   const int64_t rank = rng_.Pick({0, 1, 1, 2, 2, 2, 3, 3, 4});
-  int64_t room = options_.max_elements;
+  int64_t elements_left = options_.max_elements;
   for (int64_t i = 0; i < rank; ++i) {
-    const int64_t most = std::max<int64_t>(1, std::min<int64_t>(room, 12));
+    const int64_t most = std::max<int64_t>(1, std::min<int64_t>(elements_left, 12));
     int64_t extent = rng_.Percent(12) ? 1 : rng_.In(1, std::min<int64_t>(most, 1 + rng_.Below(12)));
     if (empty_ && rng_.Percent(15)) extent = 0;
-    if (var_ && rng_.Percent(35) && var_max_ <= room) {
+    if (var_ && rng_.Percent(35) && var_max_ <= elements_left) {
       shape.push_back(var_);
-      room /= var_max_;
+      elements_left /= var_max_;
       continue;
     }
     shape.push_back(extent);
-    room /= std::max<int64_t>(extent, 1);
+    elements_left /= std::max<int64_t>(extent, 1);
   }
   return shape;
 }

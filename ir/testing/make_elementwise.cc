@@ -145,13 +145,13 @@ Value GraphMaker::Reduce(const Value& from) {
     return full;
   }
   if (rng_.Percent(40)) {
-    Shape kept;
+    Shape remaining;
     for (int64_t i = 0; i < rank; ++i) {
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) {
-        kept.push_back(x.shape[static_cast<size_t>(i)]);
+        remaining.push_back(x.shape[static_cast<size_t>(i)]);
       }
     }
-    return Moved(r, b_.Reshape(r.node, kept));
+    return Moved(r, b_.Reshape(r.node, remaining));
   }
   return r;
 }

@@ -37,18 +37,18 @@ std::optional<Value> GraphMaker::Stepped(const Value& x) {
   const int64_t steps = CeilDiv(size, step);
   // The part kept of each step must exist in the last step too.
   const int64_t keep = rng_.Below(size - (steps - 1) * step);
-  std::vector<std::pair<Dim, Dim>> pads(x.shape.size(), {0, 0}), kept;
+  std::vector<std::pair<Dim, Dim>> pads(x.shape.size(), {0, 0}), ranges;
   pads[axis].second = steps * step - size;
   Shape cut, whole = x.shape;
   whole[axis] = steps;
   for (size_t i = 0; i < x.shape.size(); ++i) {
     cut.push_back(whole[i]);
-    kept.push_back({0, whole[i]});
+    ranges.push_back({0, whole[i]});
     if (i != axis) continue;
     cut.push_back(step);
-    kept.push_back({keep, keep + 1});
+    ranges.push_back({keep, keep + 1});
   }
-  return Moved(x, b_.Reshape(b_.Shrink(b_.Reshape(b_.Pad(x.node, pads), cut), kept), whole));
+  return Moved(x, b_.Reshape(b_.Shrink(b_.Reshape(b_.Pad(x.node, pads), cut), ranges), whole));
 }
 
 Value GraphMaker::Place(Value x) {

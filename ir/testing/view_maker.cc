@@ -88,9 +88,9 @@ Handle ViewMaker::RandomSteps(const Handle& x) {
   whole[axis] = cut[axis] = steps;
   cut.insert(cut.begin() + static_cast<ptrdiff_t>(axis) + 1, step);
   const Handle parts = Reshape(Pad(x, pads), cut);
-  auto kept = All(parts);
-  kept[axis + 1] = {0, 1};
-  return Reshape(Shrink(parts, kept), whole);
+  auto ranges = All(parts);
+  ranges[axis + 1] = {0, 1};
+  return Reshape(Shrink(parts, ranges), whole);
 }
 
 Handle ViewMaker::Place(Handle x, int64_t most) {

@@ -36,7 +36,7 @@ TEST(Extent, SurelyOverlapAgreesWithTheElements) {
   const auto below = [&](int64_t n) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
   };
-  int overlapping = 0, apart = 0;
+  int overlapping = 0, disjoint = 0;
   for (int run = 0; run < 20000; ++run) {
     std::vector<int64_t> shape;
     for (int64_t i = 1 + below(3); i > 0; --i) shape.push_back(1 + below(6));
@@ -63,7 +63,7 @@ TEST(Extent, SurelyOverlapAgreesWithTheElements) {
     bool common = false;
     for (int64_t e : in_a) common |= in_b.count(e) > 0;
     ASSERT_EQ(SurelyOverlap(a, b), common) << "run " << run;
-    ++(common ? overlapping : apart);
+    ++(common ? overlapping : disjoint);
     View any = b;
     for (int64_t& s : any.strides) s = below(9) - 4;
     any.offset = 20 + below(20);
@@ -73,7 +73,7 @@ TEST(Extent, SurelyOverlapAgreesWithTheElements) {
     ASSERT_TRUE(common) << "run " << run;
   }
   EXPECT_GT(overlapping, 1000);
-  EXPECT_GT(apart, 1000);
+  EXPECT_GT(disjoint, 1000);
 }
 
 TEST(Extent, CountElements) {

@@ -207,9 +207,9 @@ bool CheckStage(BodyCheck& c, const UOp* u) {
     return false;
   };
   const DType value = u->src(0)->dtype, element = u->src(1)->dtype, gate = u->src(2)->dtype;
-  const bool is_kept = u->dtype.is_pointer() && u->dtype.lanes() == 1 &&
-                       u->dtype.space() != AddrSpace::kGlobal && value.is_value();
-  if (!is_kept || value != DType(u->dtype.scalar())) {
+  const bool is_kernel_memory = u->dtype.is_pointer() && u->dtype.lanes() == 1 &&
+                                u->dtype.space() != AddrSpace::kGlobal && value.is_value();
+  if (!is_kernel_memory || value != DType(u->dtype.scalar())) {
     return fail("a " + u->dtype.ToString() + " holds no " + value.ToString());
   }
   if (element != kIndex) return fail("an element's number has type " + element.ToString());

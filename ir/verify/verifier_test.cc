@@ -236,12 +236,12 @@ TEST(Verifier, WriteOrder) {
 
 // A slice with a step is a pad whose padding is cut off again.
 TEST(Verifier, AssignThroughPadding) {
-  const auto error_of = [](const std::string& kept) {
+  const auto error_of = [](const std::string& ranges) {
     const auto module = ParseOrFail(
         "tg 1\nmodule @m\nbuffer @s : f32[5] state\n\ngraph @g {\n  %s = buffer @s : f32\n"
         "  %p = pad %s {widths = [(0, 1)]} : f32\n  %r = reshape %p {shape = [3, 2]} : f32\n"
         "  %k = shrink %r {ranges = [" +
-        kept + "]} : f32\n  %v = neg %k : f32\n  %a = assign %k, %v : f32\n  sink %a\n}\n");
+        ranges + "]} : f32\n  %v = neg %k : f32\n  %a = assign %k, %v : f32\n  sink %a\n}\n");
     return module ? FirstError(*module) : "not parsed";
   };
   EXPECT_EQ(error_of("(0, 3), (0, 1)"), "");
