@@ -31,7 +31,7 @@ int Fail(const std::string& message) {
 }
 
 // The first failure of the checks in a new process; an empty pass if none fails.
-fuzz::SeedFailure CheckApart(const RandomProgram& program, fuzz::CheckOptions options) {
+fuzz::SeedFailure CheckIsolated(const RandomProgram& program, fuzz::CheckOptions options) {
   fuzz::WorkOptions work;
   work.first = options.seed;
   work.seconds_per_seed = 5;
@@ -113,11 +113,11 @@ int Main(std::vector<std::string> arguments) {
     interesting = [&](const RandomProgram& p) { return RunCommand(command, p); };
     if (!interesting(program)) return Fail("the command does not succeed for the module as it is");
   } else {
-    const fuzz::SeedFailure first = CheckApart(program, check);
+    const fuzz::SeedFailure first = CheckIsolated(program, check);
     if (first.pass.empty()) return Fail("the check finds nothing wrong");
     const std::string kind = fuzz::FailureKind(first);
     interesting = [&check, kind](const RandomProgram& p) {
-      return fuzz::FailureKind(CheckApart(p, check)) == kind;
+      return fuzz::FailureKind(CheckIsolated(p, check)) == kind;
     };
     // Turns off each option that the failure does not need.
     for (bool* option : {&check.simplify, &check.random_directives, &check.shuffle}) {
@@ -129,9 +129,9 @@ int Main(std::vector<std::string> arguments) {
   const fuzz::ReduceResult result =
       fuzz::Reduce(program, interesting, static_cast<int>(tries.value_or(5000)));
   std::string text = "// " + std::to_string(result.tried) + " candidates, " +
-                     std::to_string(result.kept) + " steps\n";
+                     std::to_string(result.accepted) + " steps\n";
   if (command.empty()) {
-    const fuzz::SeedFailure last = CheckApart(result.program, check);
+    const fuzz::SeedFailure last = CheckIsolated(result.program, check);
     text += "// " + last.pass + ": " + last.message.substr(0, last.message.find('\n')) + "\n";
     text += "// tg-fuzz's check with seed " + std::to_string(check.seed) +
             (check.simplify ? ", simplify" : "") +

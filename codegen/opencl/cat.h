@@ -57,7 +57,7 @@ class Text {
   }
 
   void Add(std::string_view s) {
-    char* to = Room(s.size());
+    char* to = SpaceFor(s.size());
     size_ += static_cast<uint32_t>(s.size());
     // Most pieces are so short that a call of memcpy costs more than a loop.
     if (s.size() > 16) {
@@ -75,7 +75,7 @@ class Text {
   // Appends a string literal.
   template <size_t n>
   void Add(const char (&s)[n]) {
-    std::memcpy(Room(n - 1), s, n - 1);
+    std::memcpy(SpaceFor(n - 1), s, n - 1);
     size_ += static_cast<uint32_t>(n - 1);
   }
   // Appends the characters up to the terminating 0. Arrays of characters are literals and take the
@@ -88,15 +88,15 @@ class Text {
   void Add(const std::string& s) { Add(std::string_view(s)); }
   template <Number T>
   void Add(T number) {
-    char* to = Room(kDigits);
+    char* to = SpaceFor(kDigits);
     size_ += static_cast<uint32_t>(std::to_chars(to, to + kDigits, number).ptr - to);
   }
   void Add(char c) {
-    *Room(1) = c;
+    *SpaceFor(1) = c;
     ++size_;
   }
   void Fill(size_t n, char c) {
-    std::memset(Room(n), c, n);
+    std::memset(SpaceFor(n), c, n);
     size_ += static_cast<uint32_t>(n);
   }
 
@@ -109,7 +109,7 @@ class Text {
     std::memcpy(to + s.size() - n, s.data() + s.size() - n, n);
   }
   // Returns the address at which the next `n` characters are written.
-  char* Room(size_t n) {
+  char* SpaceFor(size_t n) {
     if (size_ + n > capacity_) Grow(size_ + n);
     return data_ + size_;
   }

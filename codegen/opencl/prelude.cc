@@ -214,7 +214,7 @@ std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lane
 namespace {
 
 // A function's text is long and shared by many kernels, so it is made once.
-const std::string& KeptText(const std::string& name, llvm::function_ref<std::string()> make) {
+const std::string& CachedText(const std::string& name, llvm::function_ref<std::string()> make) {
   static std::mutex mutex;
   static auto& texts = *new std::map<std::string, std::string>;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -279,7 +279,7 @@ std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory,
   if (!strided_.insert(name).second) return name;
   const std::string unaligned = n == 1 ? "" : UnalignedType(memory, n);
   functions_.insert(
-      KeptText(name, [&] { return CopyTransposedText(name, to, from, memory, n, unaligned); }));
+      CachedText(name, [&] { return CopyTransposedText(name, to, from, memory, n, unaligned); }));
   return name;
 }
 

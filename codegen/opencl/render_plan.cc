@@ -137,9 +137,9 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
   for (size_t i = 1; i < all.size(); ++i) {
     const Found &a = all[i - 1], &b = all[i];
     if (a.scratch != b.scratch) continue;
-    const bool apart =
+    const bool equal_or_disjoint =
         a.element == b.element ? a.lanes == b.lanes : a.element + a.lanes <= b.element;
-    if (!apart) named[static_cast<size_t>(a.scratch)] = false;
+    if (!equal_or_disjoint) named[static_cast<size_t>(a.scratch)] = false;
   }
   int number = 0;
   std::vector<int> accesses;

@@ -74,11 +74,11 @@ void Compress(NodeContext& c) {
   if (!x || !condition) return;
   int64_t axis = c.Int("axis", 0);
   if (!c.Find("axis")) x = c.g.Flatten(x, 0, static_cast<int64_t>(c.g.Rank(x)));
-  Ints kept;
+  Ints selected;
   for (size_t i = 0; i < condition->size(); ++i) {
-    if ((*condition)[i]) kept.push_back(static_cast<int64_t>(i));
+    if ((*condition)[i]) selected.push_back(static_cast<int64_t>(i));
   }
-  c.Return(c.g.Gather(x, c.g.Constant1D(Scalar::kI64, kept), axis), 0, c.TypeOf(0));
+  c.Return(c.g.Gather(x, c.g.Constant1D(Scalar::kI64, selected), axis), 0, c.TypeOf(0));
 }
 
 constexpr Operator kGatherOperators[] = {

@@ -72,10 +72,10 @@ TEST_F(RandomTest, DropoutKeepsTheExpectation) {
     return Build("Dropout", 13, {x, ratio, Make(ElementType::kBool, {}, {trains})}, 2);
   };
   const std::vector<Tensor> dropped = run(1);
-  const Numbers y = Elements(dropped[0]), kept = Elements(dropped[1]);
+  const Numbers y = Elements(dropped[0]), retained = Elements(dropped[1]);
   ASSERT_EQ(y.size(), static_cast<size_t>(kCount));
-  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], kept[i] * 4);
-  EXPECT_NEAR(Mean(kept, [](double v) { return v; }), 0.75, 0.03);
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], retained[i] * 4);
+  EXPECT_NEAR(Mean(retained, [](double v) { return v; }), 0.75, 0.03);
   EXPECT_EQ(run(0)[0].value, x.value);
 }
 

@@ -237,15 +237,15 @@ void NonMaxSuppression(NodeContext& c) {
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return ratings[a] > ratings[b]; });
-    std::vector<Box> kept;
+    std::vector<Box> retained;
     for (const size_t k : order) {
-      if (static_cast<int64_t>(kept.size()) >= most) break;
+      if (static_cast<int64_t>(retained.size()) >= most) break;
       const Box box = MakeBox(boxes->data() + (i / classes * n + k) * 4, centered);
-      if (std::any_of(kept.begin(), kept.end(),
+      if (std::any_of(retained.begin(), retained.end(),
                       [&](const Box& b) { return Overlap(box, b, threshold); })) {
         continue;
       }
-      kept.push_back(box);
+      retained.push_back(box);
       for (const size_t v : {i / classes, i % classes, k})
         selected.push_back(static_cast<int64_t>(v));
     }

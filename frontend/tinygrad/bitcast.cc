@@ -29,19 +29,19 @@ const UOp* Translator::BitcastResized(const Node& n, const UOp* x, DType t) {
   };
   // The narrow elements of each wide one lie along a new innermost axis.
   const size_t axis = shape.size();
-  Shape apart = shape;
+  Shape split_shape = shape;
   if (from < to) {
-    apart.back() = Dim(shape.back().value() / count);
-    shape.back() = apart.back();
+    split_shape.back() = Dim(shape.back().value() / count);
+    shape.back() = split_shape.back();
   } else {
     shape.back() = Dim(shape.back().value() * count);
   }
-  apart.push_back(Dim(from < to ? count : 1));
-  x = x ? EmitReshape(n, x, apart) : nullptr;
+  split_shape.push_back(Dim(from < to ? count : 1));
+  x = x ? EmitReshape(n, x, split_shape) : nullptr;
   const UOp* sum = nullptr;
   for (int64_t i = 0; x && i < count; ++i) {
     std::vector<std::pair<Dim, Dim>> pairs;
-    for (const Dim& d : apart) pairs.emplace_back(Dim(0), d);
+    for (const Dim& d : split_shape) pairs.emplace_back(Dim(0), d);
     const UOp* part = x;
     if (from < to) {
       pairs[axis] = {Dim(i), Dim(i + 1)};

@@ -147,7 +147,7 @@ bool ImportKernel(const Text& text, const Node* root, std::span<const Node* cons
     return false;
   }
   const bool good = demand.is_lowered() ? ImportLowered(demand, *root, instructions, module,
-                                                        *kernel, &use->kept_slots, diags)
+                                                        *kernel, &use->retained_slots, diags)
                                         : AstTranslator(demand, module, *kernel, diags).Run(*root);
   if (!good) return false;
   use->kernel = kernel.get();
@@ -172,7 +172,7 @@ std::map<int64_t, SlotUse> SlotsOf(const KernelUse& use) {
     if (m->op != Op::kDefineGlobal) continue;
     (u->op == Op::kLoad ? slots[m->word()].read : slots[m->word()].written) = true;
   }
-  for (const int64_t slot : use.kept_slots) slots[slot].read = true;
+  for (const int64_t slot : use.retained_slots) slots[slot].read = true;
   return slots;
 }
 

@@ -18,7 +18,7 @@ namespace tg::tinygrad {
 struct KernelUse {
   const Kernel* kernel = nullptr;  // null: copies operand 1
   std::vector<std::string> vars;
-  std::vector<int64_t> kept_slots;  // slots that keep old elements where the value is Invalid
+  std::vector<int64_t> retained_slots;  // slots that keep old elements where the value is Invalid
 };
 
 // The instructions of a text that is a list of them or a LINEAR, up to and including the SINK.

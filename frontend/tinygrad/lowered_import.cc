@@ -137,7 +137,7 @@ const UOp* LoweredTranslator::Other(const Node& n, DType t) {
 
 bool ImportLowered(const Demand& demand, const Node& sink,
                    std::span<const Node* const> instructions, Module& module, Kernel& kernel,
-                   std::vector<int64_t>* kept_slots, Diagnostics& diags) {
+                   std::vector<int64_t>* retained_slots, Diagnostics& diags) {
   bool has_lanes = false, unrolls = false;
   for (const Node* n : demand.nodes()) {
     const OpClass c = demand.OpOf(n).cls;
@@ -147,7 +147,7 @@ bool ImportLowered(const Demand& demand, const Node& sink,
   kernel.stage = has_lanes && !unrolls ? Stage::kExpanded : Stage::kLowered;
   LoweredTranslator translator(demand, instructions, module, kernel, diags);
   const bool good = translator.Run(sink);
-  *kept_slots = translator.kept_slots();
+  *retained_slots = translator.retained_slots();
   return good;
 }
 

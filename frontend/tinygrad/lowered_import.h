@@ -15,11 +15,11 @@ namespace tg::tinygrad {
 
 // Fills the kernel's body and sets its stage: lowered, or expanded if the text already has vectors.
 // `instructions`: the instructions if the text is a list of them, else empty; in newer versions
-// only they have the conditions of stores. `kept_slots`: see KernelUse. Returns false after an
+// only they have the conditions of stores. `retained_slots`: see KernelUse. Returns false after an
 // error.
 bool ImportLowered(const Demand& demand, const Node& sink,
                    std::span<const Node* const> instructions, Module& module, Kernel& kernel,
-                   std::vector<int64_t>* kept_slots, Diagnostics& diags);
+                   std::vector<int64_t>* retained_slots, Diagnostics& diags);
 
 }  // namespace tg::tinygrad
 

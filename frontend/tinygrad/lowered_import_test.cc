@@ -232,8 +232,8 @@ TEST(LoweredImportTest, BarriersThatNobodyPrinted) {
   EXPECT_EQ(Body(sum(Op("BARRIER", "void", "None", last + ", x2"))), body);
   // Private memory needs no barrier.
   const std::string own = Memory("BUFFER", 0, "addrspace=AddrSpace.REG", 8);
-  const std::string kept = Stores(At(own, Number("0")), "x1:=" + range);
-  const std::string its = Op("AFTER", "int", "None", own + ", " + kept);
+  const std::string stored = Stores(At(own, Number("0")), "x1:=" + range);
+  const std::string its = Op("AFTER", "int", "None", own + ", " + stored);
   const std::string alone =
       Body(sum(Stores(At(Data(0, 8), Lidx()), Op("LOAD", "int", "None", At(its, Number("0"))))));
   EXPECT_EQ(count(alone, "barrier"), 0u) << alone;

@@ -175,7 +175,7 @@ const UOp* LoweredTranslator::Store(const Node& n) {
   if (const UOp* predicate = nothing ? b_.Bool(false) : PredicateOf(n.src(1))) {
     address = Under(n, predicate, address);
     const UOp* memory = address ? MemoryOf(address) : nullptr;
-    if (memory && memory->op == Op::kDefineGlobal) kept_slots_.push_back(memory->word());
+    if (memory && memory->op == Op::kDefineGlobal) retained_slots_.push_back(memory->word());
   }
   const UOp* store = address ? Emit(n, Op::kStore, kVoid, {address, value}) : nullptr;
   if (!store) return nullptr;

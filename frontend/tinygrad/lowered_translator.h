@@ -23,7 +23,7 @@ class LoweredTranslator : public Translator {
                     Kernel& kernel, Diagnostics& diags);
 
   bool Run(const Node& sink);
-  const std::vector<int64_t>& kept_slots() const { return kept_slots_; }
+  const std::vector<int64_t>& retained_slots() const { return retained_slots_; }
 
  private:
   const UOp* Other(const Node& n, DType t) override;
@@ -110,7 +110,7 @@ class LoweredTranslator : public Translator {
   std::map<const Node*, Nodes> tokens_;  // of nodes that have zero or several tokens
   std::map<std::pair<AddrSpace, int64_t>, const UOp*> local_buffers_;
   llvm::DenseMap<const UOp*, Gate> gates_;  // by address
-  std::vector<int64_t> kept_slots_;         // see KernelUse
+  std::vector<int64_t> retained_slots_;     // see KernelUse
 };
 
 }  // namespace tg::tinygrad

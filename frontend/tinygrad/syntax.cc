@@ -17,10 +17,10 @@ const Item* Text::Keep(const Item* items, size_t count) {
     chunks_.push_back(std::make_unique<Item[]>(capacity_));
     used_ = 0;
   }
-  Item* kept = chunks_.empty() ? nullptr : chunks_.back().get() + used_;
-  std::copy_n(items, count, kept);
+  Item* copy = chunks_.empty() ? nullptr : chunks_.back().get() + used_;
+  std::copy_n(items, count, copy);
   used_ += count;
-  return kept;
+  return copy;
 }
 
 void ForEachNodeIn(const Value& arg, llvm::function_ref<void(const Node*)> visit) {

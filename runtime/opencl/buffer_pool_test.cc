@@ -102,7 +102,7 @@ TEST(BufferPoolTest, CountsWhatIsHeldCachedAndThePeak) {
 
 TEST(BufferPoolTest, MakesRoomBeforeItFails) {
   BufferPool pool(TestContext(), 100 << 10);
-  BufferRef kept = *pool.Allocate(32 << 10);
+  BufferRef in_use = *pool.Allocate(32 << 10);
   (*pool.Allocate(64 << 10)).reset();
   EXPECT_EQ(pool.stats().cached_bytes, 64u << 10);
   const auto other_class = pool.Allocate(48 << 10);  // fits only after the cached block is released
@@ -114,7 +114,7 @@ TEST(BufferPoolTest, MakesRoomBeforeItFails) {
   EXPECT_NE(message.find("a buffer of 32768 bytes"), std::string::npos) << message;
   EXPECT_NE(message.find("81920 bytes are in use"), std::string::npos) << message;
   EXPECT_NE(message.find("the limit is 102400"), std::string::npos) << message;
-  kept.reset();
+  in_use.reset();
   EXPECT_TRUE(pool.Allocate(32 << 10).ok());
 }
 

@@ -92,11 +92,11 @@ TEST(Hazards, RandomCommandsAreOrdered) {
     for (size_t i = 0; i < n; ++i) {
       total += waits[i].size();
       for (size_t w = 0; w < waits[i].size(); ++w) {
-        const size_t kept = waits[i][w];
-        EXPECT_EQ(commands[kept].queue == commands[i].queue, false);
+        const size_t dropped = waits[i][w];
+        EXPECT_EQ(commands[dropped].queue == commands[i].queue, false);
         waits[i].erase(waits[i].begin() + static_cast<ptrdiff_t>(w));
-        EXPECT_FALSE(is_ordered()) << "round " << round << ": wait of " << i << " for " << kept;
-        waits[i].insert(waits[i].begin() + static_cast<ptrdiff_t>(w), kept);
+        EXPECT_FALSE(is_ordered()) << "round " << round << ": wait of " << i << " for " << dropped;
+        waits[i].insert(waits[i].begin() + static_cast<ptrdiff_t>(w), dropped);
       }
     }
   }

@@ -11,11 +11,11 @@
 namespace tg::runtime {
 namespace {
 
-// Returns the path of `name` in the same folder as the file `beside`.
-std::string Sibling(const std::string& beside, const std::string& name) {
-  const size_t slash = beside.rfind('/');
+// Returns the path of `name` in the same folder as `file`.
+std::string Sibling(const std::string& file, const std::string& name) {
+  const size_t slash = file.rfind('/');
   if (name.starts_with('/') || slash == std::string::npos) return name;
-  return beside.substr(0, slash + 1) + name;
+  return file.substr(0, slash + 1) + name;
 }
 
 absl::Status For(const BufferDecl& buffer, const absl::Status& status) {

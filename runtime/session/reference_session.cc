@@ -72,12 +72,12 @@ absl::Status ReferenceSession::ExecuteOnce(const Graph& graph,
                       interpret::Interpret(module(), graph.name, inputs, values, options_));
   for (auto& [name, buffer] : written) {
     const BufferDecl* decl = module().FindBuffer(name);
-    interpret::HostBuffer& kept = buffers_[name];
-    if (decl->role == Role::kState && kept.data.size() > buffer.data.size()) {
-      std::copy(buffer.data.begin(), buffer.data.end(), kept.data.begin());
-      kept.error = std::move(buffer.error);
+    interpret::HostBuffer& stored = buffers_[name];
+    if (decl->role == Role::kState && stored.data.size() > buffer.data.size()) {
+      std::copy(buffer.data.begin(), buffer.data.end(), stored.data.begin());
+      stored.error = std::move(buffer.error);
     } else {
-      kept = std::move(buffer);
+      stored = std::move(buffer);
     }
   }
   return absl::OkStatus();

@@ -122,10 +122,10 @@ void StageAtRandom(const Module& module, Kernel& kernel, const passes::Target& t
     const UOp* to = ctx.Rebuild(u, ctx, {srcs.data(), srcs.size()});
     body.CarryOver(u, to);
     const bool value = IsElementwise(u->op) || u->op == Op::kReduceAxis || u->op == Op::kLoad;
-    const bool kept = !u->dtype.is_pointer() && !u->dtype.is_image() && !u->dtype.is_index() &&
-                      HasElements(shapes.Of(u));
+    const bool stageable = !u->dtype.is_pointer() && !u->dtype.is_image() && !u->dtype.is_index() &&
+                           HasElements(shapes.Of(u));
     const Op wrap = rng.Percent(50) ? Op::kStaged : Op::kPacked;
-    if (value && kept && rng.Percent(25)) to = ctx.Make(wrap, u->dtype, UOpSpan(&to, 1));
+    if (value && stageable && rng.Percent(25)) to = ctx.Make(wrap, u->dtype, UOpSpan(&to, 1));
     map[u] = to;
   }
   body.root = map.Get(body.root);

@@ -74,7 +74,7 @@ class Reducer {
       changed |= LowerResults();
       changed |= ReplaceNodes();
     }
-    return {std::move(best_), tried_, kept_};
+    return {std::move(best_), tried_, accepted_};
   }
 
  private:
@@ -88,7 +88,7 @@ class Reducer {
     ++tried_;
     if (!interesting_(candidate)) return false;
     best_ = std::move(candidate);
-    ++kept_;
+    ++accepted_;
     return true;
   }
 
@@ -267,7 +267,7 @@ class Reducer {
   RandomProgram best_;
   const Interesting& interesting_;
   const int max_tries_;
-  int tried_ = 0, kept_ = 0, next_name_ = 0;
+  int tried_ = 0, accepted_ = 0, next_name_ = 0;
 };
 
 }  // namespace

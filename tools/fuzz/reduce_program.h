@@ -17,7 +17,7 @@ using Interesting = std::function<bool(const testing::RandomProgram&)>;
 
 struct ReduceResult {
   testing::RandomProgram program;
-  int tried = 0, kept = 0;  // numbers of candidates
+  int tried = 0, accepted = 0;  // numbers of candidates
 };
 
 // `program` has one graph and no kernels, and has the property. Tries at most `max_tries`

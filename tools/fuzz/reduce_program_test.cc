@@ -95,7 +95,7 @@ void ExpectSmall(const Interesting& interesting, size_t most) {
   const ReduceResult result = Reduce(start, interesting);
   EXPECT_TRUE(interesting(result.program));
   EXPECT_LE(Nodes(result.program).size(), most) << PrintModule(*result.program.module);
-  EXPECT_GT(result.kept, 0);
+  EXPECT_GT(result.accepted, 0);
   EXPECT_TRUE(VerifyModule(*result.program.module).ok());
   const auto run = interpret::Interpret(*result.program.module, "main", result.program.inputs,
                                         result.program.vars);
@@ -144,7 +144,7 @@ TEST(Reduce, WithoutASmallerOneTheProgramStays) {
   const ReduceResult result = Reduce(
       p, [](const RandomProgram&) { return false; }, 50);
   EXPECT_EQ(PrintModule(*result.program.module), PrintModule(*p.module));
-  EXPECT_EQ(result.kept, 0);
+  EXPECT_EQ(result.accepted, 0);
   EXPECT_EQ(result.tried, 50);
 }
 
