@@ -1,4 +1,5 @@
-"""Checks of the source tree that need no compiler: format, length, layers, unfinished work, sentences.
+"""Checks of the source tree that need no compiler: format, length, layers, unfinished work, names,
+sentences.
 
 Bazel starts it with the WORKSPACE file and it walks the tree that file really lies in, so that no
 package has to list its files; the test is therefore never cached.
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import unittest
 
+import identifiers
 import prose
 import run_lines
 
@@ -165,6 +167,10 @@ class LintTest(unittest.TestCase):
         self.assert_none(prose.tree_problems(
             {path: read(path) for path in texts},
             exceptions=prose.table_lines(read(PROSE_EXCEPTIONS))))
+
+    def test_identifiers(self):
+        self.assert_none(identifiers.tree_problems(
+            {path: read(path) for path in self.ending(*identifiers.CPP)}))
 
     def test_readme_is_short(self):
         self.assertLess(len(read("README.md").split()), MAX_README_WORDS)
