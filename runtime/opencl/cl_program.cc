@@ -35,7 +35,8 @@ absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::str
   const std::string log = BuildLog(context, program.get());
   const std::string message = Cat("cannot compile for ", context.name(), " (", ClErrorName(code),
                                   options.empty() ? "" : Cat(", options \"", options, "\""),
-                                  "): ", DescribeBuildLog(log, source));
+                                  "): ", DescribeBuildLog(log, source),
+                                  DriverCacheFault(context.info()));
   return IsOutOfMemory(code) ? absl::ResourceExhaustedError(message)
                              : absl::InvalidArgumentError(message);
 }

@@ -18,8 +18,8 @@
 #include "base/status.h"
 #include "passes/instrument/write_file.h"
 #include "runtime/io/file.h"
-#include "runtime/opencl/driver_cache.h"
 #include "runtime/opencl/opencl_layers.h"
+#include "runtime/opencl/pocl_cache.h"
 
 extern char** environ;
 
@@ -226,11 +226,13 @@ void Follow(std::vector<Worker>& workers, size_t total, const CompileAheadOption
 bool CompileAhead(std::span<const KeyedJob> jobs, const CompileAheadOptions& options,
                   DiskCache& records) {
   const fs::path cache = PoclCacheDirectory();
-  if (options.worker.empty() || cache.empty()) return false;
+  if (options.worker.empty()) return false;
+  const bool keeps_records = !PoclCacheIsTemporary();
   std::vector<Worker> workers;
   size_t total = 0;
   for (const KeyedJob& job : jobs) {
-    const std::optional<std::string> record = records.Load(job.key);
+    std::optional<std::string> record;
+    if (keeps_records) record = records.Load(job.key);
     if (record.has_value() && IsIntact(cache, *record)) continue;
     workers.push_back({&job, {}, -1, -1, 0});
     total += job.job.kernels.size();
@@ -249,7 +251,8 @@ bool CompileAhead(std::span<const KeyedJob> jobs, const CompileAheadOptions& opt
       // A worker that failed has compiled a part of its kernels, which is useful too.
       const std::vector<fs::path> programs = Install(worker.folder, cache);
       const std::string record = RecordOf(cache, programs);
-      if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !record.empty()) {
+      const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+      if (keeps_records && succeeded && !record.empty()) {
         records.Store(worker.job->key, record);
       }
     }

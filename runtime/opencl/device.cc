@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "runtime/opencl/cl_check.h"
 #include "runtime/opencl/device_info.h"
+#include "runtime/opencl/pocl_cache.h"
 
 namespace tg::runtime {
 namespace {
@@ -65,6 +67,7 @@ std::optional<size_t> ParseIndex(std::string_view text) {
 
 void PreparePocl() {
   static const bool done = [] {
+    PreparePoclCache();
     ::setenv("POCL_AFFINITY", "1", /*overwrite=*/0);
     // PoCL reads the processors' topology from /sys and aborts if it is missing, as in a chroot. In
     // that case it gets a minimal topology description instead.
@@ -73,6 +76,16 @@ void PreparePocl() {
       const std::string machine = "NUMANode:1 core:" + std::to_string(cores) + " pu:1";
       ::setenv("HWLOC_SYNTHETIC", machine.c_str(), /*overwrite=*/0);
     }
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+// Writes the warning about PoCL's cache to standard error, once.
+void WarnAboutPoclCache() {
+  static const bool done = [] {
+    const std::string warning = PoclCacheWarning();
+    if (!warning.empty()) std::fprintf(stderr, "tg: %s\n", warning.c_str());
     return true;
   }();
   static_cast<void>(done);
@@ -120,6 +133,7 @@ absl::StatusOr<std::vector<Device>> ListDevices() {
       clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, nullptr);
       absl::StatusOr<DeviceInfo> info = QueryDevice(platform, id);
       if (available == CL_FALSE || !info.ok()) continue;
+      if (info->is_pocl) WarnAboutPoclCache();
       devices.push_back({platform, id, static_cast<int>(devices.size()), std::move(*info)});
     }
   }
@@ -128,9 +142,11 @@ absl::StatusOr<std::vector<Device>> ListDevices() {
 
 absl::StatusOr<Device> ChooseDevice(std::span<const Device> devices, std::string_view wish) {
   if (devices.empty()) {
+    const std::string warning = PoclCacheWarning();
     return NotFound(
         "no OpenCL device on this machine; install the driver of the GPU, or PoCL "
-        "(pocl-opencl-icd) for the CPU, and see that /etc/OpenCL/vendors names it");
+        "(pocl-opencl-icd) for the CPU, and see that /etc/OpenCL/vendors names it",
+        warning.empty() ? "" : "; ", warning);
   }
   const std::string lower = Lower(wish);
   const Device* found = nullptr;

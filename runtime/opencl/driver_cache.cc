@@ -3,10 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
-#include "base/environment.h"
 #include "base/status.h"
+#include "runtime/opencl/pocl_cache.h"
 
 namespace tg::runtime {
 namespace {
@@ -33,17 +31,18 @@ void ExplainAndRaise(int signal) {
 
 }  // namespace
 
-std::string PoclCacheDirectory() {
-  if (std::string folder = Environment("POCL_CACHE_DIR"); !folder.empty()) return folder;
-  if (std::string base = Environment("XDG_CACHE_HOME"); !base.empty()) return base + "/pocl/kcache";
-  if (std::string home = Environment("HOME"); !home.empty()) return home + "/.cache/pocl/kcache";
-  return "";
+std::string DriverCacheFault(const DeviceInfo& device) {
+  if (!device.is_pocl) return "";
+  const std::string folder = PoclCacheDirectory();
+  const absl::Status usable = CheckKernelFolder(folder);
+  if (usable.ok()) return "";
+  return Cat("; PoCL cannot use its cache ", folder, " (", std::string(usable.message()), ")");
 }
 
 std::string DriverCacheHint(const DeviceInfo& device) {
-  const std::string folder = PoclCacheDirectory();
-  if (!device.is_pocl || folder.empty()) return "";
-  return Cat("; PoCL's cache may be damaged: delete the folder ", folder);
+  if (!device.is_pocl) return "";
+  if (std::string fault = DriverCacheFault(device); !fault.empty()) return fault;
+  return Cat("; PoCL's cache may be damaged: delete the folder ", PoclCacheDirectory());
 }
 
 void ExplainDriverCrashes(const char* tool, const DeviceInfo& device) {

@@ -13,12 +13,12 @@
 
 namespace tg::runtime {
 
-// Returns the folder that PoCL chooses: $POCL_CACHE_DIR, else pocl/kcache in $XDG_CACHE_HOME or in
-// $HOME/.cache; empty if none of them is set.
-std::string PoclCacheDirectory();
+// Returns "; PoCL cannot use its cache ..." with the cause, for example a disk that is full by now.
+// Returns an empty text if it can, and for another device.
+std::string DriverCacheFault(const DeviceInfo& device);
 
-// Returns "; PoCL's cache may be damaged: delete the folder ..." for a PoCL device, else an empty
-// text.
+// Returns DriverCacheFault, or else "; PoCL's cache may be damaged: delete the folder ..."; an
+// empty text for another device.
 std::string DriverCacheHint(const DeviceInfo& device);
 
 // Installs handlers for the signals that a crash of PoCL raises (SIGABRT, SIGBUS, SIGILL, SIGSEGV).
