@@ -52,7 +52,10 @@ DecoderGraph::Angles DecoderGraph::MakeAngles(const RopeTable& table, int64_t pa
   // turn to half a turn.
   const Value positions =
       g_.Reshape(g_.Cast(Positions(), Scalar::kU64), {rows_, columns_, Dim(1), Dim(1)});
-  const Value turns = g_.Mul(positions, g_.ir().Buffer(table.turns, Scalar::kU64));
+  const Dim row = table.rows > 1 ? Dim(g_.ir().Var("long")) : Dim(0);
+  const Value frequencies = g_.Reshape(
+      g_.Slice(g_.ir().Buffer(table.turns, Scalar::kU64), 0, row, g_.AddDim(row, 1)), {pairs});
+  const Value turns = g_.Mul(positions, frequencies);
   const Value upper =
       g_.Cast(g_.Binary(Op::kShr, turns, g_.ConstInt(Scalar::kU64, 32)), Scalar::kU32);
   const Value angle = g_.Mul(g_.Cast(g_.Bitcast(upper, kI32), kF32),

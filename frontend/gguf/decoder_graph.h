@@ -13,9 +13,10 @@
 namespace tg::gguf {
 
 // The frequencies of a rotary embedding as a param of the module: the fraction of a full turn per
-// position, times 2^64.
+// position, times 2^64. With two rows, variable @long chooses one.
 struct RopeTable {
   std::string turns;
+  int64_t rows = 1;
   double magnitude = 1;
 };
 

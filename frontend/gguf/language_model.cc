@@ -26,35 +26,44 @@ void DeclareTokens(Module& module, std::string_view name, std::vector<DeclDim> s
   module.buffers.push_back(std::move(decl));
 }
 
-// The param of a rotary embedding's frequencies.
+// The param of a rotary embedding's frequencies: a row for each set of factors.
 RopeTable DeclareRope(Module& module, std::string_view name, const Rope& rope,
-                      const std::vector<double>& factors) {
-  const RopeFrequencies frequencies = FrequenciesOf(rope, factors);
+                      const std::vector<std::vector<double>>& sets) {
+  RopeTable table{.turns = std::string(name), .rows = static_cast<int64_t>(sets.size())};
   BufferDecl decl;
   decl.name = name;
   decl.dtype = Scalar::kU64;
   decl.role = Role::kParam;
-  decl.shape = {{.size = static_cast<int64_t>(frequencies.radians.size())}};
+  decl.shape = {{.size = table.rows}, {.size = rope.dimensions / 2}};
   decl.values.emplace();
-  for (const double radians : frequencies.radians) {
-    const long double turns = radians / (2 * std::numbers::pi_v<long double>);
-    const long double whole = std::floor(turns);
-    decl.values->push_back(
-        static_cast<int64_t>(static_cast<uint64_t>(std::ldexp(turns - whole, 64))));
+  for (const std::vector<double>& factors : sets) {
+    const RopeFrequencies frequencies = FrequenciesOf(rope, factors);
+    table.magnitude = frequencies.magnitude;  // the factors do not change it
+    for (const double radians : frequencies.radians) {
+      const long double turns = radians / (2 * std::numbers::pi_v<long double>);
+      const long double whole = std::floor(turns);
+      decl.values->push_back(
+          static_cast<int64_t>(static_cast<uint64_t>(std::ldexp(turns - whole, 64))));
+    }
   }
   module.buffers.push_back(std::move(decl));
-  return {std::string(name), frequencies.magnitude};
+  return table;
 }
 
-// The factors that divide the frequencies, for texts of this length.
-std::vector<double> RopeFactors(WeightStore& weights, const Rope& rope, int64_t context) {
-  const bool is_long = static_cast<double>(context) > rope.original_context;
-  for (const std::string& name :
-       {std::string("rope_freqs.weight"),
-        std::string(is_long ? "rope_factors_long.weight" : "rope_factors_short.weight")}) {
-    if (weights.Has(name)) return weights.Numbers(name, rope.dimensions / 2);
+// The factors that divide the frequencies (empty: none). A second set is for texts of more than the
+// original context, if the file has one and a text may become so long.
+std::vector<std::vector<double>> RopeFactors(WeightStore& weights, const Rope& rope,
+                                             int64_t context) {
+  const auto read = [&](const std::string& name) {
+    return weights.Has(name) ? weights.Numbers(name, rope.dimensions / 2) : std::vector<double>();
+  };
+  if (weights.Has("rope_freqs.weight")) return {read("rope_freqs.weight")};
+  std::vector<std::vector<double>> sets = {read("rope_factors_short.weight")};
+  if (static_cast<double>(context) > rope.original_context) {
+    std::vector<double> factors = read("rope_factors_long.weight");
+    if (factors != sets[0]) sets.push_back(std::move(factors));
   }
-  return {};
+  return sets;
 }
 
 void DeclareCaches(Module& module, const DecoderContext& c) {
@@ -155,8 +164,12 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
   // The last block of a chunk is padded beyond the last position.
   c.capacity = RoundUp(result.context + kBlock - 1, kBlock);
   c.rope = DeclareRope(module, "rope", h->rope, RopeFactors(weights, h->rope, result.context));
+  if (c.rope.rows > 1) {
+    result.short_context = static_cast<int64_t>(h->rope.original_context);
+    module.vars.push_back({.name = "long", .min = 0, .max = c.rope.rows - 1});
+  }
   c.window_rope = h->architecture.window_rope_base > 0 && h->window > 0
-                      ? DeclareRope(module, "window_rope", h->window_rope, {})
+                      ? DeclareRope(module, "window_rope", h->window_rope, {{}})
                       : c.rope;
   DeclareCaches(module, c);
   if (absl::Status s = AddGraph("prefill", "tokens", c, module, path); !s.ok()) return s;

@@ -9,6 +9,10 @@
 //   var @last        @prefill: the number, within the chunk, of the token whose logits are wanted;
 //                    tokens after it pad the last block, and later chunks overwrite their keys and
 //                    values in the cache
+//   var @long        which factors of the rotary embedding are applied: 1 if the text has more than
+//                    LanguageModel::short_context tokens when all that is appended at a time is
+//                    counted, else 0. Only in a module with factors for both. All keys in the
+//                    caches must have been written with the same value
 //   @tokens          i32[@blocks, kBlockTokens], @prefill
 //   @token           i32[1, 1], @decode
 //   @logits          f32[vocabulary]
@@ -41,10 +45,11 @@ struct LanguageModelOptions {
 struct LanguageModel {
   std::unique_ptr<Module> module;
   Hyperparameters parameters;
-  int64_t context = 0;       // positions
-  int64_t max_blocks = 0;    // of a chunk
-  int64_t weight_bytes = 0;  // that a step reads: of all weights but the rows of an embedding and
-                             // the experts that are not chosen
+  int64_t context = 0;        // positions
+  int64_t short_context = 0;  // tokens up to which @long is 0; 0: there is no @long
+  int64_t max_blocks = 0;     // of a chunk
+  int64_t weight_bytes = 0;   // that a step reads: of all weights but the rows of an embedding and
+                              // the experts that are not chosen
 };
 
 // The module names the files of weights by the base names of the model's paths, and the module's

@@ -48,12 +48,18 @@ absl::StatusOr<Reply> Generator::Run(std::span<const tokenizer::TokenId> prompt,
     reply.text += shown;
     if (!shown.empty()) show(shown);
   };
+  const int64_t recomputed = model_.recomputed();
   Stopwatch prompt_time;
-  TG_ASSIGN_OR_RETURN(std::span<const float> logits, model_.Append(prompt.subspan(reused)));
-  text_.assign(prompt.begin(), prompt.end());
+  absl::StatusOr<std::span<const float>> logits = model_.Append(prompt.subspan(reused), &interrupt);
+  text_.assign(prompt.begin(), prompt.begin() + static_cast<ptrdiff_t>(model_.length()));
   reply.prompt_seconds = prompt_time.Seconds();
   Stopwatch decode_time;
   while (true) {
+    if (absl::IsCancelled(logits.status())) {
+      reply.end = EndOfReply::kInterrupt;
+      break;
+    }
+    if (!logits.ok()) return logits.status();
     if (reply.tokens == options.max_tokens) {
       reply.end = EndOfReply::kMaxTokens;
       break;
@@ -62,7 +68,7 @@ absl::StatusOr<Reply> Generator::Run(std::span<const tokenizer::TokenId> prompt,
       reply.end = EndOfReply::kInterrupt;
       break;
     }
-    TG_ASSIGN_OR_RETURN(const tokenizer::TokenId token, sampler.Next(logits, text_));
+    TG_ASSIGN_OR_RETURN(const tokenizer::TokenId token, sampler.Next(*logits, text_));
     if (tokenizer_.IsEndOfGeneration(token)) break;
     ++reply.tokens;
     emit(stream.Add(tokenizer_.Decode(token)));
@@ -76,10 +82,12 @@ absl::StatusOr<Reply> Generator::Run(std::span<const tokenizer::TokenId> prompt,
     }
     if (reply.tokens == options.max_tokens) continue;  // nobody reads the next logits
     const tokenizer::TokenId next[] = {token};
-    TG_ASSIGN_OR_RETURN(logits, model_.Append(next));
-    text_.push_back(token);
+    logits = model_.Append(next, &interrupt);
+    if (logits.ok()) text_.push_back(token);
+    text_.resize(static_cast<size_t>(model_.length()));  // an interrupt leaves a part of the text
     ++reply.decode_steps;
   }
+  reply.recomputed_tokens = model_.recomputed() - recomputed;
   reply.decode_seconds = decode_time.Seconds();
   emit(stream.Finish());
   return reply;

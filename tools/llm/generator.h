@@ -33,6 +33,7 @@ struct Reply {
   double prompt_seconds = 0;  // until the logits of the first token
   double decode_seconds = 0;  // of the steps behind it
   int64_t decode_steps = 0;
+  int64_t recomputed_tokens = 0;  // computed again because the text passed a length (TextModel)
 };
 
 class Generator {
@@ -42,7 +43,8 @@ class Generator {
 
   // Replies to a prompt. The part that the prompt has in common with the text so far, from the
   // beginning, is not computed again. Calls `show` with pieces of the reply as they are generated.
-  // `interrupt` ends the reply. Returns ResourceExhausted if the prompt does not fit the context.
+  // `interrupt` ends the reply, between two tokens or two chunks of the prompt. Returns
+  // ResourceExhausted if the prompt does not fit the context.
   absl::StatusOr<Reply> Run(std::span<const tokenizer::TokenId> prompt,
                             const GenerateOptions& options,
                             const std::function<void(std::string_view)>& show,

@@ -139,6 +139,10 @@ void LlmRun::Summarize(const Reply& reply, bool is_first_reply) const {
     line += Cat("; reply of ", reply.tokens, " tokens at ",
                 Rate(steps, reply.decode_seconds, "tokens"), ", ", share);
   }
+  if (reply.recomputed_tokens > 0) {
+    line +=
+        Cat("; ", reply.recomputed_tokens, " tokens computed again, for a text of another length");
+  }
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 

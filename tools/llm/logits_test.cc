@@ -3,6 +3,7 @@
 // follows token i of the text whose tokens are TokenAt(0), TokenAt(1), ... An error may be at most
 // TOLERANCE times the largest logit.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -39,29 +40,39 @@ class Check {
   // Appends tokens in chunks of these sizes in turn.
   absl::Status Run(const std::vector<int64_t>& chunks) {
     model_.Truncate(0);
-    const int64_t count = expected_.shape[0], vocabulary = expected_.shape[1];
-    const auto* values = reinterpret_cast<const float*>(expected_.data.data());
-    for (size_t k = 0; model_.length() < count; ++k) {
-      std::vector<int32_t> tokens;
-      const int64_t begin = model_.length();
-      const int64_t end = std::min(count, begin + chunks[k % chunks.size()]);
-      for (int64_t i = begin; i < end; ++i) tokens.push_back(TokenAt(i, vocabulary));
-      TG_ASSIGN_OR_RETURN(const std::span<const float> logits, model_.Append(tokens));
-      for (int64_t i = 0; i < vocabulary; ++i) {
-        const double error = std::abs(logits[static_cast<size_t>(i)] -
-                                      static_cast<double>(values[(end - 1) * vocabulary + i]));
-        if (!(error <= tolerance_)) {
-          return InvalidArgument("logit ", i, " behind token ", end - 1, " is wrong by ",
-                                 std::to_string(error), " after a chunk of ", end - begin);
-        }
-        largest_ = std::max(largest_, error);
-      }
+    for (size_t k = 0; model_.length() < expected_.shape[0]; ++k) {
+      const int64_t end = model_.length() + chunks[k % chunks.size()];
+      TG_RETURN_IF_ERROR(Append(std::min(expected_.shape[0], end)));
     }
     return absl::OkStatus();
+  }
+  // Takes tokens back and appends others, as a conversation that goes on in another way does.
+  absl::Status Turn(int64_t length, int64_t next) {
+    model_.Truncate(length);
+    return Append(length + next);
   }
   double largest() const { return largest_; }
 
  private:
+  // Appends tokens until there are `end`, at once.
+  absl::Status Append(int64_t end) {
+    const int64_t begin = model_.length(), vocabulary = expected_.shape[1];
+    const auto* values = reinterpret_cast<const float*>(expected_.data.data());
+    std::vector<int32_t> tokens;
+    for (int64_t i = begin; i < end; ++i) tokens.push_back(TokenAt(i, vocabulary));
+    TG_ASSIGN_OR_RETURN(const std::span<const float> logits, model_.Append(tokens));
+    for (int64_t i = 0; i < vocabulary; ++i) {
+      const double error = std::abs(logits[static_cast<size_t>(i)] -
+                                    static_cast<double>(values[(end - 1) * vocabulary + i]));
+      if (!(error <= tolerance_)) {
+        return InvalidArgument("logit ", i, " behind token ", end - 1, " is wrong by ",
+                               std::to_string(error), " after a chunk of ", end - begin);
+      }
+      largest_ = std::max(largest_, error);
+    }
+    return absl::OkStatus();
+  }
+
   TextModel& model_;
   const runtime::HostTensor& expected_;
   double tolerance_ = 0, largest_ = 0;
@@ -91,7 +102,19 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
        std::vector<std::vector<int64_t>>{{count}, {1}, {5, 1, 17}, {16}, {31, 2}}) {
     TG_RETURN_IF_ERROR(check.Run(chunks));
   }
-  std::printf("%s: largest error %.3g\n", path.c_str(), check.largest());
+  // From a full text back to a short one, and to a long one again.
+  TG_RETURN_IF_ERROR(check.Turn(count / 2, 1));
+  TG_RETURN_IF_ERROR(check.Turn(count / 3, count - count / 3));
+  std::printf("%s: largest error %.3g, %lld tokens computed again\n", path.c_str(), check.largest(),
+              static_cast<long long>(model->recomputed()));
+  // An interrupt leaves whole chunks of the text, which can go on.
+  model->Truncate(0);
+  const std::atomic<bool> interrupt = true;
+  const int32_t two[] = {1, 2};
+  if (!absl::IsCancelled(model->Append(two, &interrupt).status()) || model->length() != 0) {
+    return InvalidArgument("an interrupt did not stop a text");
+  }
+  TG_RETURN_IF_ERROR(check.Turn(0, count));
   // The context is full now.
   const int32_t one[] = {0};
   if (model->Append(one).status().code() != absl::StatusCode::kResourceExhausted) {

@@ -23,6 +23,8 @@ MODELS = {
     "gemma2": ["--architecture=gemma2", "--type=Q5_1", "--layers=3"],
     "gemma3": ["--architecture=gemma3", "--type=MXFP4", "--layers=7"],
     "phi3": ["--architecture=phi3", "--type=BF16", "--rope-factors"],
+    "longrope": ["--architecture=phi3", "--type=F16", "--rope-factors", "--rope-scaling=longrope",
+                 "--context=128"],  # 32 tokens are short
 }
 VOCABULARY = 64
 
@@ -38,7 +40,7 @@ def main():
         model = os.path.join(folder, name + ".gguf")
         subprocess.run([sys.executable, maker, *arguments, f"--vocabulary={VOCABULARY}", model],
                        check=True)
-        rows = logits(Model(model), [token_at(i) for i in range(TOKENS)], TOKENS)
+        rows = logits(Model(model), [token_at(i) for i in range(TOKENS)])
         np.save(os.path.join(folder, name + ".npy"), rows.astype(np.float32))
 
 

@@ -105,6 +105,8 @@ class Maker:
             add(f"{name}.rope.scaling.type", a.rope_scaling)
             add(f"{name}.rope.scaling.factor", 4.0)
             add(f"{name}.rope.scaling.original_context_length", a.context // 4)
+        if a.rope_scaling == "longrope":
+            add(f"{name}.rope.scaling.attn_factor", 1.2)
         if a.vocabulary < BYTE_TOKENS + 3:
             return  # too few for a tokenizer
         tokens = byte_spellings()
@@ -179,7 +181,7 @@ def main():
                         ("kv-heads", 2), ("head", 8), ("vocabulary", 288), ("context", 256),
                         ("experts", 4), ("window", 20)):
         parser.add_argument("--" + name, type=int, default=value)
-    parser.add_argument("--rope-scaling", choices=("linear", "yarn"))
+    parser.add_argument("--rope-scaling", choices=("linear", "yarn", "longrope"))
     parser.add_argument("--rope-factors", action="store_true")
     parser.add_argument("output")
     args = parser.parse_args()

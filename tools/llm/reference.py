@@ -62,7 +62,7 @@ def linear(model, x, name):
     return y + model[name + ".bias"] if name + ".bias" in model else y
 
 
-def frequencies(model, is_local, context):
+def frequencies(model, is_local, is_long):
     """Radians a position of each pair, and by how much the vectors grow."""
     n = model.key("rope.dimension_count", model.head)
     base = model.key("rope.freq_base", 10000.0)
@@ -70,7 +70,7 @@ def frequencies(model, is_local, context):
         return 10000.0 ** (-np.arange(0, n, 2) / n), 1.0
     radians = base ** (-np.arange(0, n, 2) / n)
     original = model.key("rope.scaling.original_context_length", model.key("context_length"))
-    factors = "rope_factors_long" if context > original else "rope_factors_short"
+    factors = "rope_factors_long" if is_long else "rope_factors_short"
     for name in ("rope_freqs.weight", factors + ".weight"):
         if name in model:
             radians = radians / model[name]
@@ -91,9 +91,9 @@ def frequencies(model, is_local, context):
     return radians, grow
 
 
-def rotate(model, x, is_local, context):
+def rotate(model, x, is_local, is_long):
     """x: [tokens, heads, size]."""
-    radians, grow = frequencies(model, is_local, context)
+    radians, grow = frequencies(model, is_local, is_long)
     angles = np.arange(len(x))[:, None, None] * radians
     cos, sin = np.cos(angles) * grow, np.sin(angles) * grow
     half = len(radians)
@@ -107,7 +107,7 @@ def rotate(model, x, is_local, context):
     return y
 
 
-def attention(model, x, layer, context):
+def attention(model, x, layer, is_long):
     p = f"blk.{layer}."
     heads, kv, size, count = model.heads, model.kv_heads, model.head, len(x)
     if p + "attn_qkv.weight" in model:
@@ -122,7 +122,7 @@ def attention(model, x, layer, context):
     window = model.key("attention.sliding_window", 0)
     period = {"gemma2": 2, "gemma3": 6}.get(model.name)
     is_local = bool(window) and (period is None or layer % period != period - 1)
-    q, k = rotate(model, q, is_local, context), rotate(model, k, is_local, context)
+    q, k = rotate(model, q, is_local, is_long), rotate(model, k, is_local, is_long)
     wide = {"gemma2": 46, "gemma3": 62}.get(model.name) == model.layers
     scale = (model.width / heads if wide else size) ** -0.5
     positions = np.arange(count)
@@ -164,14 +164,27 @@ def feed_forward(model, x, p):
     return linear(model, activate(model, gate, up), p + "ffn_down")
 
 
-def logits(model, tokens, context=0):
-    """[tokens, vocabulary]. `context`: the length that the text may reach."""
+def logits(model, tokens):
+    """[tokens, vocabulary]: row i depends on the first i + 1 tokens alone.
+
+    Files with long and short factors have the long ones for texts of more tokens than the original
+    context; all tokens of such a text are rotated by them.
+    """
+    short = min(len(tokens), model.key("rope.scaling.original_context_length", model.key("context_length")))
+    rows = one_pass(model, tokens[:short], False)
+    if short == len(tokens):
+        return rows
+    return np.concatenate((rows, one_pass(model, tokens, True)[short:]))
+
+
+def one_pass(model, tokens, is_long):
+    """The logits behind each token of a text, where the text is long, or not."""
     x = model["token_embd.weight"][tokens]
     if model.name.startswith("gemma"):
         x = x * math.sqrt(model.width)
     for layer in range(model.layers):
         p = f"blk.{layer}."
-        y = attention(model, rms_norm(x, model[p + "attn_norm.weight"], model.epsilon), layer, context)
+        y = attention(model, rms_norm(x, model[p + "attn_norm.weight"], model.epsilon), layer, is_long)
         if p + "post_attention_norm.weight" in model:
             y = rms_norm(y, model[p + "post_attention_norm.weight"], model.epsilon)
         x = x + y
@@ -189,11 +202,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
     parser.add_argument("--tokens", required=True, help="numbers, separated by commas")
-    parser.add_argument("--context", type=int, default=0)
     parser.add_argument("--output", required=True, help="an npy file")
     args = parser.parse_args()
     tokens = [int(t) for t in args.tokens.split(",")]
-    np.save(args.output, logits(Model(args.model), tokens, args.context).astype(np.float32))
+    np.save(args.output, logits(Model(args.model), tokens).astype(np.float32))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file
   std::unique_ptr<TextModel> model(new TextModel());
   model->parameters_ = built.parameters;
   model->context_ = built.context;
+  model->short_context_ = built.short_context;
   model->max_blocks_ = built.max_blocks;
   model->weight_bytes_ = built.weight_bytes;
   if (options.cache_programs) {
@@ -74,10 +75,13 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file
   return model;
 }
 
-void TextModel::Truncate(int64_t length) { length_ = std::clamp<int64_t>(length, 0, length_); }
+void TextModel::Truncate(int64_t length) {
+  text_.resize(static_cast<size_t>(std::clamp<int64_t>(length, 0, this->length())));
+}
 
 absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
-  TG_RETURN_IF_ERROR(session_->SetVar("position", length_));
+  TG_RETURN_IF_ERROR(session_->SetVar("position", length()));
+  if (short_context_ > 0) TG_RETURN_IF_ERROR(session_->SetVar("long", is_long_ ? 1 : 0));
   const auto count = static_cast<int64_t>(tokens.size());
   if (count == 1) {
     std::memcpy(token_.data.data(), tokens.data(), sizeof tokens[0]);
@@ -98,29 +102,42 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
 
 absl::Status TextModel::Prepare() {
   // These runs leave keys and values after the end of the text, where later tokens overwrite them.
-  if (length_ == context_) return absl::OkStatus();
+  if (length() == context_) return absl::OkStatus();
   const int32_t tokens[] = {0, 0};
-  const bool has_two = context_ - length_ > 1;
+  const bool has_two = context_ - length() > 1;
   if (has_two) TG_RETURN_IF_ERROR(RunChunk(tokens));
   return RunChunk(std::span(tokens).first(1));
 }
 
-absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens) {
+absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens,
+                                                         const std::atomic<bool>* interrupt) {
   if (tokens.empty()) return InvalidArgument("no token is appended");
   for (const int32_t token : tokens) {
     if (token < 0 || token >= vocabulary()) {
       return InvalidArgument("token ", token, " is outside of the vocabulary of ", vocabulary());
     }
   }
-  if (static_cast<int64_t>(tokens.size()) > context_ - length_) {
-    return absl::ResourceExhaustedError(Cat("the text of ", length_, " tokens and ", tokens.size(),
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (count > context_ - length()) {
+    return absl::ResourceExhaustedError(Cat("the text of ", length(), " tokens and ", count,
                                             " more do not fit a context of ", context_));
   }
+  const bool is_long = short_context_ > 0 && length() + count > short_context_;
+  std::vector<int32_t> whole;
+  if (is_long != is_long_ && !text_.empty()) {
+    recomputed_ += length();
+    whole = std::move(text_);
+    whole.insert(whole.end(), tokens.begin(), tokens.end());
+    tokens = whole;
+    text_.clear();
+  }
+  is_long_ = is_long;
   while (!tokens.empty()) {
-    const size_t count = std::min(tokens.size(), static_cast<size_t>(max_chunk()));
-    TG_RETURN_IF_ERROR(RunChunk(tokens.first(count)));
-    length_ += static_cast<int64_t>(count);
-    tokens = tokens.subspan(count);
+    if (interrupt && *interrupt) return absl::CancelledError("interrupted");
+    const size_t chunk = std::min(tokens.size(), static_cast<size_t>(max_chunk()));
+    TG_RETURN_IF_ERROR(RunChunk(tokens.first(chunk)));
+    text_.insert(text_.end(), tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(chunk));
+    tokens = tokens.subspan(chunk);
   }
   TG_ASSIGN_OR_RETURN(logits_, session_->Get("logits"));
   return std::span(reinterpret_cast<const float*>(logits_.data.data()),

@@ -5,6 +5,7 @@
 #ifndef TG_TOOLS_LLM_TEXT_MODEL_H_
 #define TG_TOOLS_LLM_TEXT_MODEL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,14 +47,21 @@ class TextModel {
 
   // Appends at least one token. Returns the logits of the token that follows the last one, valid
   // until the next call. Returns InvalidArgument for a token outside of the vocabulary. Returns
-  // ResourceExhausted, and appends nothing, if the text would be longer than the context.
-  absl::StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens);
+  // ResourceExhausted, and appends nothing, if the text would be longer than the context. Returns
+  // Cancelled if `interrupt` is set between two chunks; length() is then what was computed.
+  //
+  // Some models rotate queries and keys in another way once a text passes a length. A text that is
+  // taken to the other side of that length, by Append or Truncate, is computed again as a whole by
+  // Append, so that the logits depend on the text alone.
+  absl::StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens,
+                                                const std::atomic<bool>* interrupt = nullptr);
 
   // Takes back all tokens but the first `length`; none if there are fewer.
   void Truncate(int64_t length);
 
-  int64_t length() const { return length_; }    // tokens of the text
-  int64_t context() const { return context_; }  // the most that it may have
+  int64_t length() const { return static_cast<int64_t>(text_.size()); }  // tokens of the text
+  int64_t context() const { return context_; }                           // the most it may have
+  int64_t recomputed() const { return recomputed_; }  // tokens that were computed again, so far
   int64_t vocabulary() const { return parameters_.vocabulary; }
   int64_t max_chunk() const { return max_blocks_ * gguf::LanguageModelOptions::kBlockTokens; }
   const gguf::Hyperparameters& parameters() const { return parameters_; }
@@ -66,7 +74,10 @@ class TextModel {
   absl::Status RunChunk(std::span<const int32_t> tokens);
 
   gguf::Hyperparameters parameters_;
-  int64_t context_ = 0, max_blocks_ = 0, weight_bytes_ = 0, length_ = 0;
+  int64_t context_ = 0, max_blocks_ = 0, weight_bytes_ = 0, recomputed_ = 0;
+  int64_t short_context_ = 0;  // of gguf::LanguageModel
+  bool is_long_ = false;       // the keys in the caches are those of a text longer than that
+  std::vector<int32_t> text_;  // tokens whose keys and values are in the caches
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::DeviceSession> session_;
   runtime::HostTensor token_, tokens_, logits_;

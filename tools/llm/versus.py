@@ -41,7 +41,7 @@ def main():
     with open(args.text, "rb") as file:
         tokens = tokens_of(llama, file.read(), args.tokens)
     model = reference.Model(args.model)
-    expected = reference.logits(model, tokens, 4096)
+    expected = reference.logits(model, tokens)
     with tempfile.TemporaryDirectory() as folder:
         def ours(tokens, greedy, cache):
             path = os.path.join(folder, "x")
@@ -64,7 +64,7 @@ def main():
 
         prompt = tokens[:args.prompt]
         rows, made = ours(prompt, args.greedy, "f16")
-    expected = reference.logits(model, prompt + made, 4096)[len(prompt) - 1:]
+    expected = reference.logits(model, prompt + made)[len(prompt) - 1:]
     for i, token in enumerate(made):
         best = int(expected[i].argmax())
         if best != token:
