@@ -50,17 +50,12 @@ def third_party_repositories():
         targets = {"edit": ["edit", "tinfo", "bsd", "md"]},
     )
 
-    # HTTP. The library was built with these macros, on which its classes depend.
+    # HTTP and sockets; headers only.
     system_library_repository(
-        name = "httplib",
-        defines = [
-            "CPPHTTPLIB_BROTLI_SUPPORT",
-            "CPPHTTPLIB_OPENSSL_SUPPORT",
-            "CPPHTTPLIB_ZLIB_SUPPORT",
-        ],
-        headers = ["httplib.h"],
-        package = "libcpp-httplib-dev",
-        targets = {"httplib": ["cpp-httplib", "pthread"]},
+        name = "boost",
+        headers = ["boost/asio/io_context.hpp", "boost/beast/http/parser.hpp"],
+        package = "libboost-dev",
+        targets = {"boost": ["pthread"]},
     )
 
     # Headers only: runtime/media compiles what it uses.

@@ -37,8 +37,8 @@ packages=(
   libpcre2-dev libutf8proc-dev
   # Edits lines on a terminal.
   libedit-dev
-  # An HTTP server.
-  libcpp-httplib-dev
+  # HTTP: the headers of Boost.Asio and Boost.Beast.
+  libboost-dev
 )
 # --- What the tests need besides ------------------------------------------------------------------
 if [[ $tests == yes ]]; then
@@ -67,7 +67,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - gperftools with libtcmalloc_minimal
   - protozero 1.7 or newer
   - PCRE2 with its library for 8-bit characters, and utf8proc
-  - libedit with libbsd and libmd, and cpp-httplib with OpenSSL, zlib and brotli
+  - libedit with libbsd and libmd, and the headers of Boost 1.74 or newer (Asio, Beast)
   - stb_image and stb_image_write, as <stb/stb_image.h> and <stb/stb_image_write.h>
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google

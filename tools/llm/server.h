@@ -1,12 +1,13 @@
 // The HTTP interface of tg-llm: chats and completions as OpenAI's clients ask for them.
 //
 //   GET  /health                 {"status": "ok"}
-//   GET  /v1/models              the model
+//   GET  /v1/models              the model, in a list
+//   GET  /v1/models/NAME         the model
 //   POST /v1/chat/completions    a reply to messages
 //   POST /v1/completions         a text that is continued
 //
 // One request runs at a time; others wait in the order in which they came, up to a limit. A client
-// that goes away ends its streamed reply.
+// that goes away ends its reply, or its wait.
 #ifndef TG_TOOLS_LLM_SERVER_H_
 #define TG_TOOLS_LLM_SERVER_H_
 
