@@ -33,10 +33,10 @@ absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::str
   code = clBuildProgram(program.get(), 1, &context.device().id, options.c_str(), nullptr, nullptr);
   if (code == CL_SUCCESS) return program;
   const std::string log = BuildLog(context, program.get());
-  const std::string message = Cat("cannot compile for ", context.name(), " (", ClErrorName(code),
-                                  options.empty() ? "" : Cat(", options \"", options, "\""),
-                                  "): ", DescribeBuildLog(log, source),
-                                  DriverCacheFault(context.info()));
+  const std::string message =
+      Cat("cannot compile for ", context.name(), " (", ClErrorName(code),
+          options.empty() ? "" : Cat(", options \"", options, "\""),
+          "): ", DescribeBuildLog(log, source), DriverCacheFault(context.info()));
   return IsOutOfMemory(code) ? absl::ResourceExhaustedError(message)
                              : absl::InvalidArgumentError(message);
 }

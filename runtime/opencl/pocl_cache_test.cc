@@ -69,7 +69,7 @@ TEST_F(PoclCacheTest, AnUnusableFolderHasACause) {
   EXPECT_FALSE(CheckKernelFolder("/proc/none").ok());
 }
 
-// Prints the cause where no file may have more bytes, which stands for a full disk.
+// Prints the cause where no file may have more bytes, as on a full disk.
 void CheckWithoutSpace(const std::string& folder) {
   ::signal(SIGXFSZ, SIG_IGN);
   const rlimit limit = {65536, 65536};

@@ -3,21 +3,16 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/status.hpp>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 namespace tg::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 
-// The part of a request that is not parsed yet, at most: a line with a chunk's size, or requests
-// that a client sends before it has the answer to an earlier one.
-constexpr size_t kMaxUnparsed = size_t{64} << 10;
+
 // A client that still sends after it was refused would lose the answer if the connection were
 // closed at once. So this much is read for so long.
 constexpr size_t kMaxDiscarded = size_t{16} << 20;
@@ -102,7 +97,7 @@ void Connection::CheckTime(Clock::time_point now) {
   if (!sending_.empty() && now - sent_at_ > options_.request_time) return Close();
   if (state_ == State::kLingering && now - since_ > kLingerTime) return Close();
   if (state_ != State::kReading || now - since_ <= options_.request_time) return;
-  if (unparsed_.empty() && !parser_->got_some()) return Close();
+  if (unparsed_.empty() && !parser_->has_begun()) return Close();
   Refuse(408, "the request takes too long");
 }
 
@@ -129,45 +124,26 @@ void Connection::OnRead(size_t bytes) {
   unparsed_.append(buffer_.data(), bytes);
   if (state_ == State::kReading) Parse();
   // While an answer is made, reading shows that the client is gone.
-  if (unparsed_.size() < kMaxUnparsed) Read();
+  if (unparsed_.size() < RequestParser::kMaxUnparsed) Read();
 }
 
 void Connection::Parse() {
-  while (!unparsed_.empty()) {
-    beast::error_code error;
-    const size_t used = parser_->put(asio::buffer(unparsed_), error);
-    unparsed_.erase(0, used);
-    if (error == beast::http::error::need_more) break;
-    if (error == beast::http::error::body_limit) {
-      return Refuse(413, Cat("the body has more than ", options_.max_body_bytes, " bytes"));
-    }
-    if (error == beast::http::error::header_limit) {
-      return Refuse(431, Cat("the head has more than ", options_.max_head_bytes, " bytes"));
-    }
-    if (error) return Refuse(400, Cat("the request is no HTTP: ", error.message()));
-    if (parser_->is_done()) return Dispatch();
-    if (used == 0) break;
+  if (const std::optional<Refusal> refusal = parser_->Put(unparsed_)) {
+    return Refuse(refusal->status, refusal->message);
   }
-  if (unparsed_.size() >= kMaxUnparsed) return Refuse(400, "a line of a chunk is too long");
-  if (!parser_->is_header_done() || told_to_continue_) return;
-  if (beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) {
-    told_to_continue_ = true;
+  if (parser_->is_done()) return Dispatch();
+  if (parser_->expects_continue() && !std::exchange(told_to_continue_, true)) {
     Write("HTTP/1.1 100 Continue\r\n\r\n", /*is_end=*/false);
   }
 }
 
 void Connection::Dispatch() {
-  auto message = parser_->release();
-  keeps_alive_ = message.keep_alive();
-  is_http_1_0_ = message.version() < 11;
-  is_head_ = message.method() == beast::http::verb::head;
-  Request request;
-  request.method = std::string(message.method_string());
-  const std::string target(message.target());
-  request.path = target.substr(0, target.find('?'));
-  request.body = std::move(message.body());
+  ParsedRequest parsed = parser_->Take();
+  keeps_alive_ = parsed.keeps_alive;
+  is_http_1_0_ = parsed.is_http_1_0;
+  is_head_ = parsed.request.method == "HEAD";
   Enter(State::kAnswering);
-  const auto reply = std::make_shared<Reply>(shared_from_this(), std::move(request));
+  const auto reply = std::make_shared<Reply>(shared_from_this(), std::move(parsed.request));
   reply_ = reply;
   options_.handler(reply);
 }
@@ -184,10 +160,7 @@ void Connection::Refuse(int status, std::string_view message) {
 }
 
 std::string Connection::Head(int status, std::string_view fields) const {
-  const beast::string_view reason =
-      beast::http::obsolete_reason(static_cast<beast::http::status>(status));
-  std::string head =
-      Cat("HTTP/1.1 ", status, " ", std::string_view(reason.data(), reason.size()), "\r\n", fields);
+  std::string head = Cat("HTTP/1.1 ", status, " ", ReasonOf(status), "\r\n", fields);
   if (!keeps_alive_) head += "Connection: close\r\n";
   if (keeps_alive_ && is_http_1_0_) head += "Connection: keep-alive\r\n";
   return head + "\r\n";
@@ -228,10 +201,7 @@ void Connection::NextRequest() {
   reply_.reset();
   keeps_alive_ = true;
   is_http_1_0_ = is_head_ = told_to_continue_ = false;
-  parser_.emplace();
-  parser_->eager(true);
-  parser_->header_limit(static_cast<uint32_t>(options_.max_head_bytes));
-  parser_->body_limit(options_.max_body_bytes);
+  parser_.emplace(options_.max_head_bytes, options_.max_body_bytes);
   Parse();
   Read();
 }

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +11,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "tools/llm/http_parser.h"
 #include "tools/llm/http_server.h"
 
 namespace tg::http {
@@ -70,8 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::kReading;
   Clock::time_point since_;
 
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-  std::optional<Parser> parser_;
+  std::optional<RequestParser> parser_;
   std::array<char, 8192> buffer_;
   std::string unparsed_;
   bool reads_ = false;  // a read is pending

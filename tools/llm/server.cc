@@ -28,14 +28,19 @@ constexpr char kChats[] = "/v1/chat/completions", kTexts[] = "/v1/completions";
 
 using ExchangePtr = std::shared_ptr<http::Exchange>;
 
+ReplyEnd EndOf(const Reply& reply) {
+  return {.is_cut = reply.end == EndOfReply::kMaxTokens || reply.end == EndOfReply::kContext,
+          .tokens = reply.tokens};
+}
+
 int64_t Now() {
   return std::chrono::duration_cast<std::chrono::seconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-// Returns how many connections may be open, at most `most`: each takes a file descriptor, of which
-// the process gets as many as it may have.
+// Returns how many connections may be open, at most `most`. Each takes a file descriptor, so the
+// process raises its own limit of these as far as it may.
 size_t ConnectionLimit(size_t most) {
   constexpr rlim_t kOthers = 64;  // descriptors for what is no connection
   rlimit limit = {};
@@ -175,7 +180,8 @@ void LlmServer::RunJobs() {
 void LlmServer::AnswerWhole(const Job& job) {
   const absl::StatusOr<Reply> reply = generator_.Run(
       job.prompt, job.request.generate, [](std::string_view) {}, job.exchange->is_gone());
-  if (reply.ok()) return job.exchange->Answer(kOk, WholeReply(job.head, *reply));
+  if (reply.ok())
+    return job.exchange->Answer(kOk, WholeReply(job.head, reply->text, EndOf(*reply)));
   const std::string message(reply.status().message());
   job.exchange->Answer(kInternalError, ErrorObject(kInternalError, message));
 }
@@ -188,8 +194,8 @@ void LlmServer::Stream(const Job& job) {
   const absl::StatusOr<Reply> reply =
       generator_.Run(job.prompt, job.request.generate, show, to.is_gone());
   if (reply.ok()) {
-    to.SendEvent(LastEvent(job.head, *reply));
-    if (job.head.includes_usage) to.SendEvent(UsageEvent(job.head, *reply));
+    to.SendEvent(LastEvent(job.head, EndOf(*reply)));
+    if (job.head.includes_usage) to.SendEvent(UsageEvent(job.head, EndOf(*reply)));
   } else {
     to.SendEvent(ErrorObject(kInternalError, std::string(reply.status().message())));
   }

@@ -22,10 +22,10 @@ json::Object ListOf(json::Object object) {
   return json::Object{{"object", "list"}, {"data", std::move(list)}};
 }
 
-json::Object Usage(const ReplyHead& head, const Reply& reply) {
+json::Object Usage(const ReplyHead& head, const ReplyEnd& end) {
   return json::Object{{"prompt_tokens", head.prompt_tokens},
-                      {"completion_tokens", reply.tokens},
-                      {"total_tokens", head.prompt_tokens + reply.tokens}};
+                      {"completion_tokens", end.tokens},
+                      {"total_tokens", head.prompt_tokens + end.tokens}};
 }
 
 json::Object Answer(const ReplyHead& head, json::Array choices, bool is_event) {
@@ -44,9 +44,7 @@ json::Object Choice() {
   return json::Object{{"index", 0}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
 }
 
-const char* FinishReason(EndOfReply end) {
-  return end == EndOfReply::kMaxTokens || end == EndOfReply::kContext ? "length" : "stop";
-}
+const char* FinishReason(const ReplyEnd& end) { return end.is_cut ? "length" : "stop"; }
 
 std::string Event(const ReplyHead& head, json::Object choice) {
   json::Array choices;
@@ -56,7 +54,7 @@ std::string Event(const ReplyHead& head, json::Object choice) {
 
 json::Object TextChoice(const ReplyHead& head, std::string_view text) {
   json::Object choice = Choice();
-  const std::string content(text);  // valid UTF-8 (TextStream)
+  const std::string content(text);
   if (head.is_chat) {
     choice["delta"] = json::Object{{"content", content}};
   } else {
@@ -74,18 +72,19 @@ json::Object Model(std::string_view name, int64_t created) {
 
 }  // namespace
 
-std::string WholeReply(const ReplyHead& head, const Reply& reply) {
+std::string WholeReply(const ReplyHead& head, std::string_view text, const ReplyEnd& end) {
   json::Object choice = Choice();
+  const std::string content(text);
   if (head.is_chat) {
-    choice["message"] = json::Object{{"role", "assistant"}, {"content", reply.text}};
+    choice["message"] = json::Object{{"role", "assistant"}, {"content", content}};
   } else {
-    choice["text"] = reply.text;
+    choice["text"] = content;
   }
-  choice["finish_reason"] = FinishReason(reply.end);
+  choice["finish_reason"] = FinishReason(end);
   json::Array choices;
   choices.push_back(std::move(choice));
   json::Object answer = Answer(head, std::move(choices), /*is_event=*/false);
-  answer["usage"] = Usage(head, reply);
+  answer["usage"] = Usage(head, end);
   return Text(std::move(answer));
 }
 
@@ -99,15 +98,15 @@ std::string TextEvent(const ReplyHead& head, std::string_view text) {
   return Event(head, TextChoice(head, text));
 }
 
-std::string LastEvent(const ReplyHead& head, const Reply& reply) {
+std::string LastEvent(const ReplyHead& head, const ReplyEnd& end) {
   json::Object choice = TextChoice(head, "");
-  choice["finish_reason"] = FinishReason(reply.end);
+  choice["finish_reason"] = FinishReason(end);
   return Event(head, std::move(choice));
 }
 
-std::string UsageEvent(const ReplyHead& head, const Reply& reply) {
+std::string UsageEvent(const ReplyHead& head, const ReplyEnd& end) {
   json::Object answer = Answer(head, {}, /*is_event=*/true);
-  answer["usage"] = Usage(head, reply);
+  answer["usage"] = Usage(head, end);
   return Text(std::move(answer));
 }
 

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "tools/llm/generator.h"
-
 namespace tg::llm {
 
 // What the answers to one request have in common.
@@ -19,14 +17,20 @@ struct ReplyHead {
   int64_t prompt_tokens = 0;
 };
 
-// A whole answer.
-std::string WholeReply(const ReplyHead& head, const Reply& reply);
+// How a reply ended.
+struct ReplyEnd {
+  bool is_cut = false;  // by a limit of tokens
+  int64_t tokens = 0;
+};
+
+// A whole answer. Texts are valid UTF-8.
+std::string WholeReply(const ReplyHead& head, std::string_view text, const ReplyEnd& end);
 
 // The events of a stream: the first has the role, and no text.
 std::string FirstEvent(const ReplyHead& head);
 std::string TextEvent(const ReplyHead& head, std::string_view text);
-std::string LastEvent(const ReplyHead& head, const Reply& reply);
-std::string UsageEvent(const ReplyHead& head, const Reply& reply);
+std::string LastEvent(const ReplyHead& head, const ReplyEnd& end);
+std::string UsageEvent(const ReplyHead& head, const ReplyEnd& end);
 
 // The only model, and a list of it.
 std::string ModelObject(std::string_view name, int64_t created);
