@@ -29,7 +29,7 @@ constexpr std::string_view kPrefix = "tg-pocl-";
 // Held locked by the process that uses the folder.
 constexpr char kLock[] = ".lock";
 // A folder without a lock may be one that another process is making.
-constexpr auto kStaleFolder = std::chrono::hours(1);
+constexpr auto kUnlockedAge = std::chrono::hours(1);
 
 struct State {
   std::string own, temporary;  // PoCL's folder, and the one that replaces it
@@ -63,7 +63,7 @@ void RemoveAbandonedFolders(const fs::path& base) {
     std::error_code gone;
     const auto age = fs::file_time_type::clock::now() - it->last_write_time(gone);
     const bool is_abandoned =
-        lock < 0 ? !gone && age > kStaleFolder : ::flock(lock, LOCK_EX | LOCK_NB) == 0;
+        lock < 0 ? !gone && age > kUnlockedAge : ::flock(lock, LOCK_EX | LOCK_NB) == 0;
     if (is_abandoned) abandoned.push_back(it->path());
     if (lock >= 0) ::close(lock);
   }

@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "tools/llm/conversation.h"
-#include "tools/llm/http_server.h"
+#include "tools/llm/http/http_server.h"
 #include "tools/llm/server_queue.h"
 #include "tools/llm/server_reply.h"
 #include "tools/llm/server_request.h"
@@ -33,7 +33,7 @@ ReplyEnd EndOf(const Reply& reply) {
           .tokens = reply.tokens};
 }
 
-int64_t Now() {
+int64_t UnixTime() {
   return std::chrono::duration_cast<std::chrono::seconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -96,7 +96,7 @@ class LlmServer {
   const std::optional<tokenizer::ChatTemplate>& chat_;
   const ServerOptions& options_;
   Generator generator_;
-  const int64_t created_ = Now();
+  const int64_t created_ = UnixTime();
   ServerQueue<Received> received_;
   ServerQueue<Job> jobs_;
   std::vector<ExchangePtr> unanswered_;  // of the HTTP server's thread
@@ -154,7 +154,7 @@ absl::StatusOr<LlmServer::Job> LlmServer::MakeJob(const ExchangePtr& exchange) {
               .includes_usage = job.request.includes_usage,
               .id = Cat(is_chat ? "chatcmpl-" : "cmpl-", ++number_),
               .model = options_.model_name,
-              .created = Now(),
+              .created = UnixTime(),
               .prompt_tokens = tokens};
   return job;
 }

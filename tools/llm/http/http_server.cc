@@ -1,4 +1,4 @@
-#include "tools/llm/http_server.h"
+#include "tools/llm/http/http_server.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tools/llm/http_connection.h"
+#include "tools/llm/http/http_connection.h"
 
 namespace tg::http {
 namespace {

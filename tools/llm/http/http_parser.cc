@@ -1,4 +1,4 @@
-#include "tools/llm/http_parser.h"
+#include "tools/llm/http/http_parser.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/status.h"
 
 namespace tg::http {
 namespace {
 
 namespace beast = boost::beast;
-
 
 }  // namespace
 

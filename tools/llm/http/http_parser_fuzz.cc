@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "ir/check.h"
-#include "tools/llm/http_parser.h"
+#include "base/check.h"
+#include "tools/llm/http/http_parser.h"
 
 namespace tg::http {
 namespace {

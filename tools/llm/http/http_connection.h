@@ -1,6 +1,6 @@
 // One connection of an http::Server. All but the calls of its exchange run on the server's thread.
-#ifndef TG_TOOLS_LLM_HTTP_CONNECTION_H_
-#define TG_TOOLS_LLM_HTTP_CONNECTION_H_
+#ifndef TG_TOOLS_LLM_HTTP_HTTP_CONNECTION_H_
+#define TG_TOOLS_LLM_HTTP_HTTP_CONNECTION_H_
 
 #include <array>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/llm/http_parser.h"
-#include "tools/llm/http_server.h"
+#include "tools/llm/http/http_parser.h"
+#include "tools/llm/http/http_server.h"
 
 namespace tg::http {
 
@@ -88,4 +88,4 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 }  // namespace tg::http
 
-#endif  // TG_TOOLS_LLM_HTTP_CONNECTION_H_
+#endif  // TG_TOOLS_LLM_HTTP_HTTP_CONNECTION_H_

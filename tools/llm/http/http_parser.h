@@ -1,6 +1,6 @@
 // Parses one HTTP/1 request from bytes as they come, within bounds.
-#ifndef TG_TOOLS_LLM_HTTP_PARSER_H_
-#define TG_TOOLS_LLM_HTTP_PARSER_H_
+#ifndef TG_TOOLS_LLM_HTTP_HTTP_PARSER_H_
+#define TG_TOOLS_LLM_HTTP_HTTP_PARSER_H_
 
 #include <cstddef>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/llm/http_server.h"
+#include "tools/llm/http/http_server.h"
 
 namespace tg::http {
 
@@ -52,4 +52,4 @@ std::string_view ReasonOf(int status);
 
 }  // namespace tg::http
 
-#endif  // TG_TOOLS_LLM_HTTP_PARSER_H_
+#endif  // TG_TOOLS_LLM_HTTP_HTTP_PARSER_H_

@@ -1,4 +1,4 @@
-#include "tools/llm/http_connection.h"
+#include "tools/llm/http/http_connection.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -7,11 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/status.h"
+
 namespace tg::http {
 namespace {
 
 namespace asio = boost::asio;
-
 
 // A client that still sends after it was refused would lose the answer if the connection were
 // closed at once. So this much is read for so long.

@@ -1,4 +1,4 @@
-#include "tools/llm/http_server.h"
+#include "tools/llm/http/http_server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

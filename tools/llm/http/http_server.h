@@ -4,8 +4,8 @@
 // idle, sends its request slowly or reads its answer slowly costs some memory, and no thread.
 // Requests go to a handler only when they are complete. Limits bound their size, the time that they
 // take, and the number of connections.
-#ifndef TG_TOOLS_LLM_HTTP_SERVER_H_
-#define TG_TOOLS_LLM_HTTP_SERVER_H_
+#ifndef TG_TOOLS_LLM_HTTP_HTTP_SERVER_H_
+#define TG_TOOLS_LLM_HTTP_HTTP_SERVER_H_
 
 #include <atomic>
 #include <chrono>
@@ -94,4 +94,4 @@ class Server {
 
 }  // namespace tg::http
 
-#endif  // TG_TOOLS_LLM_HTTP_SERVER_H_
+#endif  // TG_TOOLS_LLM_HTTP_HTTP_SERVER_H_
