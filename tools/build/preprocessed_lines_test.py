@@ -32,8 +32,8 @@ RANKED = 20  # files that are preprocessed, for the LISTED ones to be among them
 # Percentages: of the worst file, and of the last one of those LISTED. Lower them where a change allows it.
 BOUNDS = {"library": (110, 104), "test": (119, 101)}
 # Separate bounds for the only files that include a library of large headers.
-OWN_BOUNDS = {"tools/llm/http/http_connection.cc": 131, "tools/llm/http/http_server.cc": 131, "tools/llm/http/http_parser.cc": 112,
-              "tools/llm/server_request.cc": 113}
+OWN_BOUNDS = {"tools/llm/http/http_connection.cc": 131, "tools/llm/http/http_server.cc": 131,
+              "tools/llm/http/http_parser.cc": 112, "tools/llm/server_request.cc": 113}
 # Of headers that many files include; a prefix that ends in "/" is every header of that folder.
 HEADER_BOUNDS = {"passes/pass.h": 90, "ir/builder.h": 43, "ir/module.h": 43, "ir/uop.h": 24, "ir/": 70}
 
