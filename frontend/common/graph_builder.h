@@ -110,8 +110,9 @@ class GraphBuilder {
   Value Sqrt(Value x) { return Unary(Op::kSqrt, x); }
   Value Trunc(Value x) { return Unary(Op::kTrunc, x); }
 
-  // elementwise.cc. Functions of floats; those of f16 and bf16 compute in f32.
+  // elementwise.cc, float_functions.cc. Functions of floats; those of f16 and bf16 compute in f32.
   Value Abs(Value x);
+  Value CopySign(Value magnitude, Value sign);
   Value Sign(Value x);
   Value Floor(Value x);
   Value Ceil(Value x);
@@ -139,6 +140,8 @@ class GraphBuilder {
   Value Gelu(Value x);      // by erf
   Value GeluTanh(Value x);  // by tanh
   Value Pow(Value a, Value b);
+  // The exact remainder of floats, as C's fmod: of a's sign (remainder.cc).
+  Value Fmod(Value a, Value b);
   Value IsNan(Value x) { return Ne(x, x); }
   Value IsInf(Value x, bool positive = true, bool negative = true);
   Value Clip(Value x, Value low, Value high);  // null bounds are none

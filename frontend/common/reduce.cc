@@ -1,5 +1,6 @@
 // Reductions and what is made of them.
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/common/graph_builder.h"
@@ -88,7 +89,9 @@ Value GraphBuilder::ArgMax(Value x, int64_t axis, bool keep, bool last) {
   const auto at = Axis(axis, Rank(x));
   if (!at) return nullptr;
   const Dim n = Extent(x, *at);
-  const Value is_most = Eq(x, Reduce(Op::kMax, x, {*at}, true));
+  Value is_most = Eq(x, Reduce(Op::kMax, x, {*at}, true));
+  // The maximum of a row with a NaN is NaN, which equals nothing.
+  if (x->dtype.is_float()) is_most = Or(is_most, IsNan(x));
   Shape along(Rank(x), Dim(1));
   along[static_cast<size_t>(*at)] = n;
   const Value number = Reshape(Arange(Scalar::kI64, n), along);
@@ -100,6 +103,10 @@ Value GraphBuilder::Cumulative(Op op, Value x, int64_t axis, bool exclusive, boo
   if (!x) return nullptr;
   const auto at = Axis(axis, Rank(x));
   if (!at) return nullptr;
+  // Sums of sums are rounded once too.
+  if (const Value wide = Widen(x); wide != x) {
+    return Cast(Cumulative(op, wide, axis, exclusive, reverse), x->dtype.scalar());
+  }
   const Dim n = Extent(x, *at);
   const Value identity = ir_.ConstBits(x->dtype, interpret::ReduceIdentity(op, x->dtype.scalar()));
   // Long axes are cut into blocks: first within each, then from block to block.
@@ -127,9 +134,46 @@ Value GraphBuilder::Cumulative(Op op, Value x, int64_t axis, bool exclusive, boo
   return SwapAxes(Reduce(op, Where(counts, moved, identity), {-1}), *at, -1);
 }
 
+namespace {
+
+Scalar SignedWord(Scalar type) {
+  switch (BitWidth(type)) {
+    case 8:
+      return Scalar::kI8;
+    case 16:
+      return Scalar::kI16;
+    case 32:
+      return Scalar::kI32;
+    default:
+      return Scalar::kI64;
+  }
+}
+
+// Maps a float's bits, read as a signed integer, to an integer that orders as floats do: of
+// negative numbers all bits but the sign's are inverted. The map is its own inverse.
+Value OrderBits(GraphBuilder& g, Value bits) {
+  const Scalar type = bits->dtype.scalar();
+  const auto all = static_cast<int64_t>((uint64_t{1} << (BitWidth(type) - 1)) - 1);
+  return g.Where(g.Lt(bits, g.Like(bits, 0)), g.Xor(bits, g.ConstInt(type, all)), bits);
+}
+
+}  // namespace
+
 std::pair<Value, Value> GraphBuilder::Sort(Value x, int64_t axis, bool descending,
                                            std::optional<int64_t> count) {
   if (!x) return {nullptr, nullptr};
+  if (x->dtype.is_float()) {
+    // As integers, among which NaN is the greatest and zeros are equal.
+    const Scalar type = x->dtype.scalar(), word = SignedWord(type);
+    const Value zero = Like(x, 0), nan = Like(x, std::numeric_limits<double>::quiet_NaN());
+    const Value canonical = Where(IsNan(x), Abs(nan), Where(Eq(x, zero), zero, x));
+    Value keys = OrderBits(*this, Bitcast(canonical, word));
+    // A whole sort compares each key with each other one.
+    if (!count || *count > kFewSorted) keys = Stored(keys);
+    const auto [sorted, numbers] = Sort(keys, axis, descending, count);
+    if (!sorted) return {nullptr, nullptr};
+    return {Bitcast(OrderBits(*this, sorted), type), numbers};
+  }
   const auto at = Axis(axis, Rank(x));
   if (!at) return {nullptr, nullptr};
   const Dim n = Extent(x, *at);

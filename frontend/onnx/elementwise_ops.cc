@@ -44,10 +44,14 @@ void Variadic(NodeContext& c) {
 void Mean(NodeContext& c) {
   Value all = c.In(0);
   for (size_t i = 1; i < c.num_inputs(); ++i) all = c.g.Add(all, c.In(i));
-  c.Return(c.g.Mul(all, c.g.Like(all, 1.0 / static_cast<double>(c.num_inputs()))));
+  c.Return(c.g.Div(all, c.g.Like(all, static_cast<double>(c.num_inputs()))));
 }
 
-void Floor(NodeContext& c) { c.Return(c.g.Floor(c.In(0))); }
+// Also of -0.
+void Round(NodeContext& c) {
+  const Value x = c.In(0);
+  c.Return(c.g.Where(c.g.Eq(x, c.g.Like(x, 0)), x, c.g.Round(x)));
+}
 
 void Mod(NodeContext& c) {
   const Value a = c.In(0), b = c.In(1);
@@ -56,22 +60,15 @@ void Mod(NodeContext& c) {
     c.Return(c.g.Binary(c.Int("fmod", 0) ? Op::kCMod : Op::kFloorMod, a, b));
     return;
   }
-  // x - q y, where q is the quotient, truncated (fmod) or rounded down. Exact only if the quotient
-  // has few bits.
-  const Scalar type = a->dtype.scalar();
-  const Scalar wide = BitWidth(type) < 32 ? Scalar::kF32 : type;
-  const Value x = c.g.Cast(a, wide), y = c.g.Cast(b, wide), zero = c.g.Like(x, 0);
-  const bool truncates = c.Int("fmod", 0) != 0;
-  const Value quotient = c.g.Div(x, y);
-  const Value q = truncates ? c.g.Trunc(quotient) : c.g.Floor(quotient);
-  Value r = c.g.Sub(x, c.g.Mul(q, y));
-  // An infinite y leaves a finite x as it is, or takes it to its own side.
-  const Value other_side =
-      c.g.Or(c.g.And(c.g.Lt(x, zero), c.g.Gt(y, zero)), c.g.And(c.g.Gt(x, zero), c.g.Lt(y, zero)));
-  const Value at_infinity = truncates ? x : c.g.Where(other_side, y, x);
-  const Value finite = c.g.Not(c.g.Or(c.g.IsInf(x), c.g.IsNan(x)));
-  r = c.g.Where(c.g.And(c.g.IsInf(y), finite), at_infinity, r);
-  c.Return(c.g.Cast(r, type));
+  const Value r = c.g.Fmod(a, b), zero = c.g.Like(a, 0);
+  if (c.Int("fmod", 0) != 0) {
+    c.Return(r);
+    return;
+  }
+  // As Python's: of the sign of the divisor.
+  const Value moves = c.g.And(c.g.Ne(r, zero), c.g.Ne(c.g.Lt(r, zero), c.g.Lt(b, zero)));
+  const Value moved = c.g.Where(moves, c.g.Add(r, b), r);
+  c.Return(c.g.Where(c.g.Eq(moved, zero), c.g.CopySign(moved, b), moved));
 }
 
 void Neg(NodeContext& c) { c.Return(c.g.Neg(c.In(0))); }
@@ -112,7 +109,7 @@ void PRelu(NodeContext& c) {
 void Celu(NodeContext& c) {
   const Value x = c.In(0);
   const double alpha = c.Float("alpha", 1);
-  const Value low = c.g.Mul(c.g.Expm1(c.g.Mul(x, c.g.Like(x, 1 / alpha))), c.g.Like(x, alpha));
+  const Value low = c.g.Mul(c.g.Expm1(c.g.Div(x, c.g.Like(x, alpha))), c.g.Like(x, alpha));
   c.Return(c.g.Add(c.g.Relu(x), c.g.Min(c.g.Like(x, 0), low)));
 }
 void Selu(NodeContext& c) {
@@ -211,7 +208,7 @@ constexpr Operator kElementwiseOperators[] = {
     {"", "Equal", 1, Binary<&GraphBuilder::Eq>},
     {"", "Erf", 9, Unary<&GraphBuilder::Erf>},
     {"", "Exp", 1, Unary<&GraphBuilder::Exp>},
-    {"", "Floor", 1, Floor},
+    {"", "Floor", 1, Unary<&GraphBuilder::Floor>},
     {"", "Gelu", 20, Gelu},
     {"", "Greater", 1, Binary<&GraphBuilder::Gt>},
     {"", "GreaterOrEqual", 12, Binary<&GraphBuilder::Ge>},
@@ -237,7 +234,7 @@ constexpr Operator kElementwiseOperators[] = {
     {"", "Pow", 1, Pow},
     {"", "Reciprocal", 1, Reciprocal},
     {"", "Relu", 1, NamedActivation},
-    {"", "Round", 11, Unary<&GraphBuilder::Round>},
+    {"", "Round", 11, Round},
     {"", "Selu", 1, Selu},
     {"", "Shrink", 9, Shrink},
     {"", "Sigmoid", 1, NamedActivation},

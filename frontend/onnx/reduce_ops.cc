@@ -70,13 +70,22 @@ void ReduceL2(NodeContext& c) {
     return c.g.Cast(c.g.Sqrt(c.g.Sum(c.g.Mul(w, w), axes, keep)), type);
   });
 }
+// f(x) of floats narrower than f32 in f32.
+template <typename F>
+Value InWideFloat(NodeContext& c, Value x, F&& f) {
+  const Scalar type = x->dtype.scalar();
+  const bool is_narrow = IsFloat(type) && BitWidth(type) < 32;
+  return c.g.Cast(f(is_narrow ? c.g.Cast(x, Scalar::kF32) : x), type);
+}
 void ReduceSumSquare(NodeContext& c) {
-  Reduction(
-      c, [&](Value x, const Ints& axes, bool keep) { return c.g.Sum(c.g.Mul(x, x), axes, keep); });
+  Reduction(c, [&](Value x, const Ints& axes, bool keep) {
+    return InWideFloat(c, x, [&](Value w) { return c.g.Sum(c.g.Mul(w, w), axes, keep); });
+  });
 }
 void ReduceLogSum(NodeContext& c) {
-  Reduction(c,
-            [&](Value x, const Ints& axes, bool keep) { return c.g.Log(c.g.Sum(x, axes, keep)); });
+  Reduction(c, [&](Value x, const Ints& axes, bool keep) {
+    return InWideFloat(c, x, [&](Value w) { return c.g.Log(c.g.Sum(w, axes, keep)); });
+  });
 }
 void ReduceLogSumExp(NodeContext& c) {
   Reduction(c, [&](Value x, const Ints& axes, bool keep) { return c.g.LogSumExp(x, axes, keep); });
