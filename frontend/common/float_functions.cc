@@ -102,7 +102,7 @@ Value GraphBuilder::Log1p(Value x) {
     // Kahan: log(u) * v / (u - 1) for u = 1 + v cancels u's rounding.
     const Value one = Like(v, 1), u = Add(one, v);
     const Value exact = Mul(Log(u), Div(v, Sub(u, one)));
-    return Where(Eq(u, one), v, Where(IsInf(u), u, exact));
+    return Where(Eq(u, one), v, Where(IsInf(u, true, false), u, exact));
   });
 }
 
@@ -239,7 +239,9 @@ Value GraphBuilder::Erf(Value x) {
         Polynomial(*this, c2,
                    {-1.1791602954361697e-7, 0.000023547966471313185, 0.0010179625278914885,
                     0.014070470171167667, 0.11098505178285362, 0.49746925110067538, 1.0});
-    return Where(IsNan(v), v, Div(Mul(c, p), q));
+    // Rounding must not lead beyond 1, where 1 - erf(v) would change its sign.
+    const Value one = Like(v, 1);
+    return Max(Min(Div(Mul(c, p), q), one), Neg(one));
   });
 }
 

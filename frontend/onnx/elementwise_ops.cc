@@ -110,7 +110,7 @@ void Celu(NodeContext& c) {
   const Value x = c.In(0);
   const double alpha = c.Float("alpha", 1);
   const Value low = c.g.Mul(c.g.Expm1(c.g.Div(x, c.g.Like(x, alpha))), c.g.Like(x, alpha));
-  c.Return(c.g.Add(c.g.Relu(x), c.g.Min(c.g.Like(x, 0), low)));
+  c.Return(c.g.Where(c.g.Lt(x, c.g.Like(x, 0)), low, x));
 }
 void Selu(NodeContext& c) {
   const Value x = c.In(0);

@@ -70,31 +70,42 @@ bool Evaluator::is_pocl() const {
   return context_->info().platform.find("Portable Computing Language") != std::string::npos;
 }
 
+absl::StatusOr<std::unique_ptr<runtime::Session>> Evaluator::Compile(
+    std::unique_ptr<Module> module, const Implementation& by) const {
+  if (by.kind == Implementation::Kind::kInterpreter) {
+    const interpret::InterpretOptions options = interpret::OptionsFor(*module);
+    return std::make_unique<runtime::ReferenceSession>(std::move(module), options);
+  }
+  runtime::DeviceSessionOptions options;
+  options.context = context_;
+  options.target = runtime::TargetForDevice(context_->info());
+  options.target.own_functions.reset();
+  if (by.kind == Implementation::Kind::kOwn)
+    options.target.own_functions = passes::AllMathFunctions();
+  if (by.scalars) options.target.alu_width = 0;
+  TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
+  return runtime::DeviceSession::Create(std::move(module), options);
+}
+
 absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Scalar scalar,
                                                     const Implementation& by,
                                                     std::span<const int64_t> x,
                                                     std::span<const int64_t> y) const {
   const size_t size = std::min(kBlock, x.size());
-  Diagnostics diagnostics;
-  const std::string text = ProgramText(function, scalar, by.contract, size);
-  std::unique_ptr<Module> module = ParseModule(text, "accuracy.uop", diagnostics);
-  if (!module) return InvalidArgument(diagnostics.ToString());
-
-  std::unique_ptr<runtime::Session> session;
-  if (by.kind == Implementation::Kind::kInterpreter) {
-    const interpret::InterpretOptions options = interpret::OptionsFor(*module);
-    session = std::make_unique<runtime::ReferenceSession>(std::move(module), options);
+  std::unique_ptr<Module> module;
+  if (function.node) {
+    const auto extent = static_cast<int64_t>(size);
+    std::vector<NodeInput> inputs{{"x", scalar, {extent}}};
+    if (function.arity == 2) inputs.push_back({"y", scalar, {extent}});
+    TG_ASSIGN_OR_RETURN(module, ImportNode(*function.node, inputs));
   } else {
-    runtime::DeviceSessionOptions options;
-    options.context = context_;
-    options.target = runtime::TargetForDevice(context_->info());
-    options.target.own_functions.reset();
-    if (by.kind == Implementation::Kind::kOwn)
-      options.target.own_functions = passes::AllMathFunctions();
-    if (by.scalars) options.target.alu_width = 0;
-    TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
-    TG_ASSIGN_OR_RETURN(session, runtime::DeviceSession::Create(std::move(module), options));
+    Diagnostics diagnostics;
+    const std::string text = ProgramText(function, scalar, by.contract, size);
+    module = ParseModule(text, "accuracy.uop", diagnostics);
+    if (!module) return InvalidArgument(diagnostics.ToString());
   }
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
+                      Compile(std::move(module), by));
 
   std::vector<int64_t> result;
   result.reserve(x.size());
@@ -111,6 +122,34 @@ absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Sc
     }
   }
   return result;
+}
+
+absl::StatusOr<std::vector<interpret::HostBuffer>> Evaluator::RunNode(
+    const OnnxNode& node, std::span<const NodeData> inputs, const Implementation& by) const {
+  std::vector<NodeInput> declared;
+  for (const NodeData& i : inputs) declared.push_back(i.input);
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ImportNode(node, declared));
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
+                      Compile(std::move(module), by));
+  for (const NodeData& i : inputs) {
+    if (!i.input.constant.empty()) continue;
+    interpret::HostBuffer buffer{DType(i.input.type), i.input.shape, i.bits};
+    TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, runtime::ToHostTensor(buffer));
+    TG_RETURN_IF_ERROR(session->Set(i.input.name, tensor));
+  }
+  TG_RETURN_IF_ERROR(session->Run("main"));
+  std::vector<interpret::HostBuffer> results;
+  for (const std::string& name : node.outputs) {
+    TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, session->Get(name));
+    interpret::HostBuffer& r = results.emplace_back();
+    r.dtype = DType(runtime::ScalarOf(tensor.type));
+    r.shape = tensor.shape;
+    for (int64_t i = 0; i < interpret::NumElements(r.shape); ++i) {
+      r.data.push_back(
+          interpret::LoadBits(r.dtype.scalar(), tensor.data.data(), static_cast<size_t>(i)));
+    }
+  }
+  return results;
 }
 
 }  // namespace tg::accuracy

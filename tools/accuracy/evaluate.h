@@ -11,7 +11,10 @@
 
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/module.h"
 #include "runtime/opencl/cl_context.h"
+#include "runtime/session/session.h"
 #include "tools/accuracy/functions.h"
 
 namespace tg::accuracy {
@@ -36,6 +39,19 @@ class Evaluator {
   absl::StatusOr<std::vector<int64_t>> Run(const Function& function, Scalar scalar,
                                            const Implementation& by, std::span<const int64_t> x,
                                            std::span<const int64_t> y) const;
+
+  // The outputs of a node on these inputs. Inputs with constants have no data.
+  struct NodeData {
+    NodeInput input;
+    std::vector<int64_t> bits;
+  };
+  absl::StatusOr<std::vector<interpret::HostBuffer>> RunNode(const OnnxNode& node,
+                                                             std::span<const NodeData> inputs,
+                                                             const Implementation& by) const;
+
+  // A module ready to run.
+  absl::StatusOr<std::unique_ptr<runtime::Session>> Compile(std::unique_ptr<Module> module,
+                                                            const Implementation& by) const;
 
  private:
   std::string name_;

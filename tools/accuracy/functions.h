@@ -11,6 +11,7 @@
 
 #include "ir/dtype.h"
 #include "ir/op.h"
+#include "tools/accuracy/onnx_node.h"
 
 namespace tg::accuracy {
 
@@ -19,6 +20,8 @@ struct Function {
   int arity = 1;
   // Lines of a graph that compute %r from %x and %y; $t is the type.
   std::string body;
+  // Or an operator of ONNX.
+  std::optional<OnnxNode> node;
   // The type of %r; void means the type of %x.
   Scalar result = Scalar::kVoid;
   // Selects the difficult arguments of this op as samples.
