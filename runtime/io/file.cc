@@ -79,9 +79,15 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // To open a pipe would wait for its writer.
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return FileError("open", path, errno);
   TG_ASSIGN_OR_RETURN(const size_t size, RegularFileSize(fd.get(), path));
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0) return FileError("inspect", path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(Cat("cannot map ", path, ": it is not a regular file"));
+  }
   MappedFile file;
   if (size == 0) return file;
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);

@@ -1,5 +1,6 @@
 #include "runtime/io/file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -46,6 +47,13 @@ TEST_F(FileTest, ReadsFilesWhoseSizeIsUnknown) {
   const auto text = ReadFile("/proc/self/status");  // stat says 0 bytes
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_NE(text->find("Pid:"), std::string::npos);
+}
+
+TEST_F(FileTest, DoesNotWaitForAPipesWriter) {
+  const std::string path = folder_ + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const absl::Status status = MappedFile::Open(path).status();
+  EXPECT_EQ(status.message(), "cannot map " + path + ": it is not a regular file");
 }
 
 TEST_F(FileTest, MapsAndMovesTheMapping) {
