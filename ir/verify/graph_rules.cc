@@ -216,8 +216,10 @@ void CheckSinkTargets(BodyCheck& c) {
 
 void CheckInit(BodyCheck& c) {
   for (const UOp* u : c.order) {
-    if (u->op == Op::kVar) {
-      c.Error(Rule::kInit, u, "it depends on a variable, which each run gives");
+    // A variable that `bind` gives a value does not depend on the run.
+    for (size_t i = u->op == Op::kBind ? 1 : 0; i < u->num_srcs; ++i) {
+      if (u->src(i)->op != Op::kVar) continue;
+      c.Error(Rule::kInit, u->src(i), "it depends on a variable, which each run gives");
       return;
     }
     if (u->op != Op::kBuffer) continue;
