@@ -60,6 +60,7 @@ absl::Status NotValid(const Module& module, const Diagnostics& diagnostics) {
     message += "\n  made from " + (module.path.empty() ? "" : module.path + ":") +
                std::to_string(first.loc.line) + ":" + std::to_string(first.loc.column);
   }
+  message += "\n  this is a fault of tg; please report it with the input file and the command";
   return absl::InternalError(message);
 }
 

@@ -163,6 +163,8 @@ TEST(PassManager, VerifiesAfterEachPass) {
   EXPECT_THAT(std::string(status.message()),
               StartsWith("test-invalid (pass 2 of 3): the module is not valid after this pass: "));
   EXPECT_THAT(std::string(status.message()), HasSubstr("@y"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("\n  this is a fault of tg; please report it with the input file"));
 
   module = ParseOrFail(kText);
   PassManagerOptions options;

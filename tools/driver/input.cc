@@ -63,7 +63,10 @@ std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path
       diags.Error({}, std::string(imported.status().message()));
       return nullptr;
     }
-    VerifyModule(**imported, diags);
+    // What a model holds is an error of the import, which names the node.
+    if (!VerifyModule(**imported, diags)) {
+      diags.Error({}, "this is a fault of tg; please report it with the model and the command");
+    }
     return diags.has_errors() ? nullptr : *std::move(imported);
   }
   if (const frontend::FileKind* kind = frontend::KindOfFile(text)) {

@@ -59,7 +59,11 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file
                                                            const TextModelOptions& options) {
   TG_ASSIGN_OR_RETURN(gguf::LanguageModel built,
                       gguf::BuildLanguageModel(file.model(), options.model));
-  TG_RETURN_IF_ERROR(VerifyModule(*built.module));
+  if (const absl::Status status = VerifyModule(*built.module); !status.ok()) {
+    return absl::InternalError(
+        runtime::Cat(std::string(status.message()),
+                     "\nthis is a fault of tg; please report it with the model and the command"));
+  }
   std::unique_ptr<TextModel> model(new TextModel());
   model->parameters_ = built.parameters;
   model->context_ = built.context;
