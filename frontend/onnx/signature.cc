@@ -29,11 +29,11 @@ absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes) {
   const auto describe = [](const onnx::ValueInfo& value, bool is_input) {
     OnnxValueInfo info;
     info.name = value.name;
-    const bool is_tensor = value.type.kind == onnx::TypeProto::Kind::kTensor;
-    if (is_tensor) info.scalar = onnx::ScalarFor(value.type.element);
-    info.type = !is_tensor    ? "no tensor"
-                : info.scalar ? DType(*info.scalar).ToString()
-                              : std::string(onnx::TypeName(value.type.element));
+    info.is_tensor = value.type.kind == onnx::TypeProto::Kind::kTensor;
+    if (info.is_tensor) info.scalar = onnx::ScalarFor(value.type.element);
+    info.type = !info.is_tensor ? "no tensor"
+                : info.scalar   ? DType(*info.scalar).ToString()
+                                : std::string(onnx::TypeName(value.type.element));
     if (!value.type.shape) return info;
     info.shape.emplace();
     for (size_t i = 0; i < value.type.shape->size(); ++i) {

@@ -24,6 +24,7 @@ struct OnnxDimension {
 
 struct OnnxValueInfo {
   std::string name;
+  bool is_tensor = false;        // no sequence, map or sparse tensor
   std::optional<Scalar> scalar;  // none: no tensor, or a type that the IR lacks
   std::string type;              // "f32", or ONNX's name of a type that the IR lacks
   std::optional<std::vector<OnnxDimension>> shape;  // none: of unknown rank

@@ -287,6 +287,9 @@ def _cases():
               model=SYMBOLIC)
     yield run("a variable that is not declared", "tg-run: there is no variable @m; there are @n",
               RUN_N + " --var n=3 --var m=3", model=SYMBOLIC)
+    yield run("a greatest size, of a module that is no ONNX model",
+              "tg-run: --max n: it is for ONNX models; a module declares the greatest values of its variables",
+              RUN_N + " --max n=3", model=SYMBOLIC)
     yield run("a variable's value that is no number",
               "tg-run: --var n=five: 'five' is not an integer", RUN_N + " --var n=five", 2,
               model=SYMBOLIC)

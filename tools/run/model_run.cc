@@ -23,8 +23,8 @@ namespace tg::run {
 using runtime::HostTensor;
 using runtime::ScopedSpan;
 
-ModelRun::ModelRun(const RunFlags& flags, passes::Pipeline pipeline, passes::Pipeline half)
-    : flags_(flags),
+ModelRun::ModelRun(RunFlags flags, passes::Pipeline pipeline, passes::Pipeline half)
+    : flags_(std::move(flags)),
       pipeline_(std::move(pipeline)),
       half_pipeline_(std::move(half)),
       color_(UseColor(flags.color)) {}
@@ -32,6 +32,7 @@ ModelRun::ModelRun(const RunFlags& flags, passes::Pipeline pipeline, passes::Pip
 absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Read(path));
   TG_RETURN_IF_ERROR(ReadInputs());
+  for (auto* list : {&flags_.print, &flags_.show, &flags_.classify}) JoinNames(*list);
   TG_RETURN_IF_ERROR(CheckNames());
   TG_RETURN_IF_ERROR(CheckGiven());
   TG_RETURN_IF_ERROR(Open());
@@ -57,6 +58,11 @@ absl::Status ModelRun::Read(const std::string& path) {
   path_ = path;
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
   is_onnx_ = driver::IsOnnxInput(text_, path, flags_.input_format);
+  if (!is_onnx_ && !flags_.max_sizes.empty()) {
+    return runtime::InvalidArgument("--max ", flags_.max_sizes.begin()->first,
+                                    ": it is for ONNX models; a module declares the greatest "
+                                    "values of its variables");
+  }
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
   if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));
   Diagnostics diagnostics;

@@ -29,7 +29,7 @@ namespace tg::run {
 class ModelRun {
  public:
   // `half`: the pipeline of --float16.
-  ModelRun(const RunFlags& flags, passes::Pipeline pipeline, passes::Pipeline half);
+  ModelRun(RunFlags flags, passes::Pipeline pipeline, passes::Pipeline half);
 
   // Runs all steps; results go to standard output. Stops at the first error, whose message is empty
   // if diagnostics have been printed. A failed check is an error too, but the other checks still
@@ -56,6 +56,9 @@ class ModelRun {
   // Prints what the model takes and gives (signature.cc). The first is an error if it takes inputs.
   absl::Status ListOnnxModel(const std::string& path) const;
   void ListModule(const std::vector<runtime::Needs>& needs) const;
+  // Commas separate the names of a list, but a model's names may have commas too: joins what are
+  // parts of a name. The more names a list has, the better.
+  void JoinNames(std::vector<std::string>& names) const;
   absl::Status CheckNames() const;
   absl::Status CheckGiven() const;
   // For advice in errors about memory (signature.cc).
@@ -88,7 +91,7 @@ class ModelRun {
   absl::Status ClassifyResult(const std::string& name, const runtime::HostTensor* labels);
   absl::Status WriteOutputs();
 
-  const RunFlags& flags_;
+  RunFlags flags_;
   const passes::Pipeline pipeline_, half_pipeline_;
   const bool color_;
   std::string path_, text_;         // of the module's file

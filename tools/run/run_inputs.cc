@@ -112,6 +112,24 @@ absl::Status ModelRun::ReadLabels() {
   return absl::OkStatus();
 }
 
+void ModelRun::JoinNames(std::vector<std::string>& names) const {
+  // From the end: the best way to read the names from each one on; none if there is no way.
+  std::vector<std::optional<std::vector<std::string>>> best(names.size() + 1);
+  best.back().emplace();
+  for (size_t i = names.size(); i-- > 0;) {
+    std::string name;
+    for (size_t end = i; end < names.size(); ++end) {
+      name += (end > i ? "," : "") + names[end];
+      const auto& rest = best[end + 1];
+      if (!rest || (best[i] && best[i]->size() > rest->size())) continue;
+      if (!runtime::FindStored(*module_, SymbolOf(name)).ok()) continue;
+      best[i] = {name};
+      best[i]->insert(best[i]->end(), rest->begin(), rest->end());
+    }
+  }
+  if (best[0]) names = *best[0];
+}
+
 // Reports a misspelt name before the run.
 absl::Status ModelRun::CheckNames() const {
   std::vector<std::string> names;

@@ -61,8 +61,13 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
   if (!model.ok() || model->inputs.empty()) return absl::OkStatus();
   std::vector<Line> inputs, outputs, dimensions;
   std::set<std::string> known;
+  bool is_readable = true;
   for (const onnx::OnnxValueInfo& input : model->inputs) {
     inputs.push_back({input.name, input.ToString()});
+    if (!input.scalar && input.is_tensor) {
+      inputs.back().what += ", a type that tg does not read";
+      is_readable = false;
+    }
     for (const onnx::OnnxDimension& dim :
          input.shape.value_or(std::vector<onnx::OnnxDimension>())) {
       const std::string& d = dim.name;
@@ -80,8 +85,11 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
   PrintLines("outputs", outputs);
   PrintLines("dimensions (--var=NAME=N gives one a size, --max=NAME=N makes it variable up to N)",
              dimensions);
-  llvm::outs() << "run it by\n  " << CommandLine(path, inputs, {}, outputs) << "\n";
+  if (is_readable) {
+    llvm::outs() << "run it by\n  " << CommandLine(path, inputs, {}, outputs) << "\n";
+  }
   llvm::outs().flush();
+  if (!is_readable) return absl::OkStatus();  // the import says why
   return absl::FailedPreconditionError(Cat("no input is given; the model needs ", inputs.size(),
                                            inputs.size() == 1 ? " input" : " inputs"));
 }
