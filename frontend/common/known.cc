@@ -189,6 +189,8 @@ KnownElement KnownValues::Alu(const UOp* u, std::vector<KnownElement>& srcs) {
       return symbol(SubDims(ctx_, dim(0), dim(1)));
     case Op::kMul:
       return symbol(MulDims(ctx_, dim(0), dim(1)));
+    case Op::kNeg:
+      return symbol(SubDims(ctx_, Dim(0), dim(0)));
     case Op::kFloorDiv:
     case Op::kCDiv:
     case Op::kFloorMod:
@@ -201,6 +203,11 @@ KnownElement KnownValues::Alu(const UOp* u, std::vector<KnownElement>& srcs) {
                         {Node(srcs[0], type), Node(srcs[1], type)})};
     }
     case Op::kCmpLt:
+      if (srcs[0].kind == Kind::kSymbol && srcs[1].kind == Kind::kConstant) {
+        const std::optional<DeclDim> d = DeclDim::From(ctx_, Dim(srcs[0].symbol));
+        const auto range = d ? BoundsOf(module_, *d) : std::nullopt;
+        if (range && range->second < srcs[1].bits) return Constant(1);
+      }
       // An extent is never below 0 (how a negative entry is told from others).
       if (srcs[1].kind == Kind::kConstant && srcs[1].bits <= 0) return Constant(0);
       return {};

@@ -1,5 +1,8 @@
 // Control flow: conditions and trip counts that are known are resolved at import.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
 
 namespace tg::onnx {
@@ -42,6 +45,50 @@ Value StackAll(NodeContext& c, const std::vector<Tensor>& parts, int64_t axis, b
   return c.g.Stack(values, axis);
 }
 
+// What a result that is stacked along a new axis is after no iterations: 0 elements of the type and
+// shape that the body declares, or if those are open, of what it computes of `inputs`.
+std::optional<Tensor> StackNone(NodeContext& c, size_t result, std::span<const Tensor> inputs,
+                                int64_t axis) {
+  const Attribute* body = c.Find("body", AttributeType::kGraph);
+  if (!body || result >= body->graph->outputs.size()) {
+    c.Fail("a body of fewer results than the node has");
+    return std::nullopt;
+  }
+  const TypeProto& declared = body->graph->outputs[result].type;
+  std::optional<Scalar> scalar = ScalarFor(declared.element);
+  ElementType type = declared.element;
+  Shape shape;
+  bool is_known = scalar && declared.kind == TypeProto::Kind::kTensor && declared.shape;
+  if (is_known) {
+    for (const Dimension& d : *declared.shape) {
+      is_known = is_known && d.value && *d.value >= 0;
+      if (is_known) shape.push_back(*d.value);
+    }
+  }
+  if (!is_known) {
+    const std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+    if (result >= results.size() || !results[result].value) {
+      c.Fail("a result of no iterations, whose shape is unknown");
+      return std::nullopt;
+    }
+    scalar = results[result].value->dtype.scalar();
+    type = results[result].type;
+    shape = c.g.ShapeOf(results[result].value);
+  }
+  const auto at = c.g.Axis(axis, shape.size() + 1);
+  if (!at) return std::nullopt;
+  shape.insert(shape.begin() + *at, Dim(0));
+  return Tensor{c.g.Full(shape, c.g.Const(*scalar, 0)), type, nullptr};
+}
+
+// The inputs of a loop's body.
+std::vector<Tensor> Iteration(NodeContext& c, int64_t i, const std::vector<Tensor>& carried) {
+  std::vector<Tensor> inputs{{c.g.ConstInt(Scalar::kI64, i), ElementType::kInt64, nullptr},
+                             {c.g.ir().Bool(true), ElementType::kBool, nullptr}};
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  return inputs;
+}
+
 void Loop(NodeContext& c) {
   int64_t trips = kMaxUnrolledIterations;
   bool bounded = false;
@@ -67,10 +114,7 @@ void Loop(NodeContext& c) {
       c.Fail(absl::StrCat("a loop of more than ", kMaxUnrolledIterations, " iterations"));
       return;
     }
-    std::vector<Tensor> inputs{{c.g.ConstInt(Scalar::kI64, i), ElementType::kInt64, nullptr},
-                               {c.g.ir().Bool(true), ElementType::kBool, nullptr}};
-    inputs.insert(inputs.end(), carried.begin(), carried.end());
-    const std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+    const std::vector<Tensor> results = c.RunSubgraph("body", Iteration(c, i, carried));
     if (!c.g.ok()) return;
     if (results.size() < 1 + num_carried) {
       c.Fail("a body of fewer results than carried values");
@@ -95,8 +139,10 @@ void Loop(NodeContext& c) {
   for (size_t k = 0; k < scanned.size(); ++k) {
     if (!c.Wants(num_carried + k)) continue;
     if (scanned[k].empty()) {
-      c.Fail("a result of no iterations, whose shape is unknown");
-      return;
+      const auto none = StackNone(c, 1 + num_carried + k, Iteration(c, 0, carried), 0);
+      if (!none) return;
+      c.Return(*none, num_carried + k);
+      continue;
     }
     c.Return(StackAll(c, scanned[k], 0, false), num_carried + k, scanned[k][0].type);
   }
@@ -175,11 +221,21 @@ void Scan(NodeContext& c) {
     }
     for (size_t k = 0; k < num_carried; ++k) finals[k].push_back(state[k]);
     for (size_t k = 0; k < num_results; ++k) {
-      if (parts[k].empty()) {
-        c.Fail("a scan of nothing");
-        return;
-      }
       const int64_t axis = batched ? 0 : result_axes[k];
+      if (parts[k].empty()) {
+        std::vector<Tensor> inputs = state;
+        for (size_t i = 0; i < num_scanned; ++i) {
+          Shape shape = c.g.ShapeOf(sequences[i]);
+          shape.erase(shape.begin() + at[i]);
+          if (batched) shape.erase(shape.begin());
+          inputs.push_back({c.g.Full(shape, c.g.Like(sequences[i], 0)),
+                            c.TypeOf(batched + num_carried + i), nullptr});
+        }
+        const auto none = StackNone(c, num_carried + k, inputs, axis);
+        if (!none) return;
+        stacks[k].push_back(*none);
+        continue;
+      }
       stacks[k].push_back(
           {StackAll(c, parts[k], axis, result_backwards[k] != 0), parts[k][0].type, nullptr});
     }

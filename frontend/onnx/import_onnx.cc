@@ -46,6 +46,23 @@ class ModelImporter {
     return std::move(module_);
   }
 
+  // Dimensions that are given a size below the least one of the variable that they became: 0, or
+  // 1 where the model needs more.
+  std::map<std::string, int64_t, std::less<>> TooSmall(const Module& module) const {
+    std::map<std::string, int64_t, std::less<>> sizes;
+    for (const ValueInfo& input : model_.graph.inputs) {
+      const auto given = options_.input_shapes.find(input.name);
+      if (given == options_.input_shapes.end() || !input.type.shape) continue;
+      for (size_t i = 0; i < std::min(given->second.size(), input.type.shape->size()); ++i) {
+        const std::string name = OnnxDimensionName((*input.type.shape)[i].param, input.name, i);
+        const VarDecl* var = module.FindVar(frontend::SymbolFrom(name));
+        const bool is_open = !IsFixed((*input.type.shape)[i]);
+        if (is_open && var && given->second[i] < var->min) sizes[name] = given->second[i];
+      }
+    }
+    return sizes;
+  }
+
  private:
   absl::Status DeclareInputs() {
     std::set<std::string_view> initialized;
@@ -235,7 +252,19 @@ absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const
   absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
   absl::Status status = model.status();
   if (model.ok()) {
-    auto module = ModelImporter(*model, bytes, path, options).Run();
+    ModelImporter importer(*model, bytes, path, options);
+    auto module = importer.Run();
+    if (module.ok()) {
+      const auto sizes = importer.TooSmall(**module);
+      if (sizes.empty()) return module;
+      // Those dimensions are fixed.
+      OnnxImportOptions fixed = options;
+      for (const auto& [name, size] : sizes) {
+        fixed.max_sizes.erase(name);
+        fixed.sizes[name] = size;
+      }
+      module = ModelImporter(*model, bytes, path, fixed).Run();
+    }
     if (module.ok()) return module;
     status = module.status();
   }

@@ -18,7 +18,9 @@ namespace tg::onnx {
 struct OnnxImportOptions {
   // Open dimensions, by name (dim_param, or "input.axis" for a dimension without a name). `sizes`
   // fixes a dimension; `max_sizes` makes it a variable up to this size. A dimension in neither map
-  // gets its size from input_shapes, or else becomes a variable up to default_max.
+  // gets its size from input_shapes, or else becomes a variable up to default_max. A variable is at
+  // least 1, or 2 where the model drops axes of extent 1; a smaller size that an input is given
+  // fixes the dimension.
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, int64_t, std::less<>> max_sizes;
   // Shapes of inputs that will be given, by name; "input.0", "input.1", ... are the elements of one

@@ -1,6 +1,7 @@
 // Operators that move elements and compute none.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/operators.h"
@@ -110,6 +111,25 @@ void Transpose(NodeContext& c) {
   c.Return(c.g.Permute(x, order), 0, c.TypeOf(0));
 }
 
+// The least and the greatest value of an extent or a bound.
+std::optional<DimExpr::Range> RangeOf(GraphBuilder& g, const Dim& d) {
+  const std::optional<DeclDim> dim = DeclDim::From(g.ir().context(), d);
+  return dim ? BoundsOf(g.module(), *dim) : std::nullopt;
+}
+
+// Sees to it that a symbolic extent is above 1, so that the axis stays in every run: the variable
+// that it is has no smaller value from now on. False for other extents that may be 1.
+bool KeepAboveOne(GraphBuilder& g, const Dim& d) {
+  const auto range = RangeOf(g, d);
+  if (range && range->first > 1) return true;
+  if (d.symbol()->op != Op::kVar || !range || range->second < 2) return false;
+  const std::string_view name = g.ir().context().String(static_cast<StringId>(d.symbol()->word()));
+  for (VarDecl& var : g.module().vars) {
+    if (var.name == name) var.min = 2;
+  }
+  return true;
+}
+
 void Squeeze(NodeContext& c) {
   Value x = c.In(0);
   if (!x) return;
@@ -129,7 +149,12 @@ void Squeeze(NodeContext& c) {
     }
   } else {
     for (size_t i = 0; i < rank; ++i) {
-      if (c.g.ShapeOf(x)[i].Is(1)) at.push_back(static_cast<int64_t>(i));
+      const Dim d = c.g.ShapeOf(x)[i];
+      if (d.Is(1)) at.push_back(static_cast<int64_t>(i));
+      if (!d.is_symbolic() || KeepAboveOne(c.g, d)) continue;
+      c.Fail(absl::StrCat("whether axis ", i, " of ", c.g.Describe(x),
+                          " goes depends on a size that is open"));
+      return;
     }
   }
   std::sort(at.rbegin(), at.rend());
@@ -224,21 +249,36 @@ Value SliceAxis(NodeContext& c, Value x, int64_t axis, Dim start, Dim stop, int6
   const Dim extent = c.g.Extent(x, *at);
   if (extent.is_symbolic() || start.is_symbolic() || stop.is_symbolic()) {
     // A symbolic start or stop cannot be clamped before the run; it is assumed to be inside the
-    // axis.
-    if (step < 0) {
-      const bool all = (start.Is(-1) || start == extent) && !stop.is_symbolic() &&
-                       stop.value() < -(int64_t{1} << 30);
-      if (!all) return c.Fail("a slice backwards of a symbolic extent");
-      x = c.g.Flip(x, {*at});
-      return step == -1 ? x : c.g.Slice(x, *at, 0, extent, -step);
-    }
+    // axis. One that is never above 0 counts from the end where it is below 0.
     const auto place = [&](const Dim& d) -> Dim {
-      if (d.is_symbolic()) return d;
+      if (d.is_symbolic()) {
+        const auto range = RangeOf(c.g, d);
+        if (!range || range->first >= 0 || range->second > 0) return d;
+        if (range->second < 0) return c.g.AddDim(extent, d);
+        Builder& b = c.g.ir();
+        const Value zero = b.Index(0), one = b.Index(1);
+        const Value is_below =
+            b.Alu(Op::kMin, {b.Alu(Op::kMax, {b.Sub(zero, d.symbol()), zero}), one});
+        return c.g.AddDim(d, c.g.MulDim(extent, is_below));
+      }
       const auto greatest = c.g.Greatest(extent);
       if (greatest && d.value() >= *greatest) return extent;
       return d.value() < 0 ? c.g.AddDim(extent, d) : d;
     };
-    return c.g.Slice(x, *at, place(start), place(stop), step);
+    if (step > 0) return c.g.Slice(x, *at, place(start), place(stop), step);
+    const auto is_before_all = [](const Dim& d) {
+      return !d.is_symbolic() && d.value() < -(int64_t{1} << 30);
+    };
+    x = c.g.Flip(x, {*at});
+    const bool from_end = start.Is(-1) || start == extent;
+    if (from_end && is_before_all(stop)) {
+      return step == -1 ? x : c.g.Slice(x, *at, 0, extent, -step);
+    }
+    // Element i is element extent - 1 - i of the flipped axis.
+    const Dim first = place(start);
+    const Dim begin = first == extent ? Dim(0) : c.g.SubDim(c.g.SubDim(extent, 1), first);
+    const Dim end = is_before_all(stop) ? extent : c.g.SubDim(c.g.SubDim(extent, 1), place(stop));
+    return c.g.Slice(x, *at, begin, end, -step);
   }
   const int64_t n = extent.value();
   const auto from_end = [n](int64_t v) { return v < 0 ? v + n : v; };

@@ -216,16 +216,38 @@ void Resize(NodeContext& c) {
   const size_t roi_at = 1, scales_at = upsamples || c.opset < 11 ? 1 : 2, sizes_at = 3;
   std::optional<std::vector<double>> scales, roi;
   std::optional<Ints> sizes;
+  std::optional<std::vector<Dim>> asked;  // sizes, of which some may be symbolic
   if (const auto list = c.Floats("scales")) scales.emplace(list->begin(), list->end());
   const auto is_empty = [&](size_t i) {
     return !c.Has(i) || (IsStatic(c.g.ShapeOf(c.In(i))) && NumElements(c.g.ShapeOf(c.In(i))) == 0);
   };
   if (!scales && !is_empty(scales_at)) scales = c.KnownNumbers(scales_at);
-  if (!scales && scales_at == 2 && !is_empty(sizes_at)) sizes = c.KnownInts(sizes_at);
+  if (!scales && scales_at == 2 && !is_empty(sizes_at)) asked = c.KnownDims(sizes_at);
   if (scales_at == 2 && !is_empty(roi_at) && r.coordinates == "tf_crop_and_resize") {
     roi = c.KnownNumbers(roi_at);
   }
   if (!c.g.ok()) return;
+  const std::string_view policy = c.String("keep_aspect_ratio_policy", "stretch");
+  if (asked && asked->size() == axes.size()) {
+    // An axis that keeps its extent may be symbolic.
+    const bool may_keep = policy == "stretch" && !roi;
+    Ints kept;
+    sizes.emplace();
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const bool is_symbolic = (*asked)[i].is_symbolic();
+      if (may_keep && is_symbolic && (*asked)[i] == c.g.Extent(x, axes[i])) continue;
+      if (is_symbolic) {
+        c.Fail(absl::StrCat("a symbolic size of axis ", axes[i], ", which is not its extent"));
+        return;
+      }
+      kept.push_back(axes[i]);
+      sizes->push_back((*asked)[i].value());
+    }
+    axes = kept;
+  } else if (asked) {
+    sizes.emplace();
+    sizes->resize(asked->size());
+  }
   const size_t n = axes.size();
   if ((scales && scales->size() != n) || (sizes && sizes->size() != n) || (!scales && !sizes) ||
       (roi && roi->size() != 2 * n)) {
@@ -242,8 +264,7 @@ void Resize(NodeContext& c) {
       }
       scales->push_back(static_cast<double>((*sizes)[i]) / static_cast<double>(extent.value()));
     }
-    const std::string_view policy = c.String("keep_aspect_ratio_policy", "stretch");
-    if (policy != "stretch") {
+    if (policy != "stretch" && n > 0) {
       const double scale = policy == "not_larger"
                                ? *std::min_element(scales->begin(), scales->end())
                                : *std::max_element(scales->begin(), scales->end());

@@ -196,8 +196,10 @@ void Dft(NodeContext& c) {
 
 void Stft(NodeContext& c) {
   GraphBuilder& g = c.g;
-  const Value given = c.In(0);
+  Value given = c.In(0);
   const auto step = c.KnownInt(1);
+  // Real signals may leave the axis of the parts out.
+  if (given && g.Rank(given) == 2) given = g.Unsqueeze(given, -1);
   if (!step || !HasParts(c, given)) return;
   const Dim extent = g.Extent(given, 1);
   Dim length = extent;

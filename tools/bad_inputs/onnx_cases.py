@@ -287,6 +287,24 @@ def _wrong_graphs():
                "1000000000000; --var=a/b=1 makes it smaller",
                files={"m.onnx": model([node("Relu", ["x"], ["y"])], [value("x", ["a/b", 2])],
                                       [value("y", ["a/b", 2])])})
+    open_batch = {"m.onnx": model([node("Relu", ["x"], ["y"])], [value("x", ["batch", 2])],
+                                  [value("y", ["batch", 2])])}
+    yield Case(group, "a size of a dimension that the model does not have",
+               "tg-run m.onnx --random-inputs=1 --device=reference --var=bach=2",
+               "tg-run: --var bach: there is no dimension @bach; did you mean 'batch'?", files=open_batch)
+    yield Case(group, "a greatest size of such a dimension",
+               "tg-run m.onnx --random-inputs=1 --device=reference --max=rows=2",
+               "tg-run: --max rows: there is no dimension @rows; there are @batch", files=open_batch)
+    yield Case(group, "a size where all are fixed",
+               "tg-run m.onnx --random-inputs=1 --device=reference --var=batch=2",
+               "tg-run: --var batch: the model has no open dimension", files={"m.onnx": RELU})
+    yield case("a squeeze without axes, of an extent that may be 1",
+               model([node("Concat", ["x", "x"], ["t"], "c", [number("axis", 0)]),
+                      node("Slice", ["t", "from", "to"], ["u"], "s"), node("Squeeze", ["u"], ["y"])],
+                     [value("x", ["rows", 2])], [Y],
+                     [tensor("from", [1], longs(1), INT64), tensor("to", [1], longs(1 << 40), INT64)]),
+               "Squeeze 'n': whether axis 0 of f32[n, 2] goes depends on a size that is open (its inputs have "
+               "open dimensions: rows; --var gives one its size, --max its greatest)")
     yield Case(group, "external data that are not there", "tg-run m.onnx --random-inputs=1 --device=reference",
                "tg-run: param @w: cannot open w..bin: No such file or directory",
                files={"m.onnx": model([node("Add", ["x", "w"], ["y"])], [X], [Y],
