@@ -44,6 +44,16 @@ constexpr CompositionRow kCompositions[] = {
 #undef TG_COMPOSITION
 };
 
+struct OperatorRow {
+  std::string_view domain, op, attribute, arguments, unit;
+  double f16, bf16, f32, f64;
+};
+constexpr OperatorRow kOperators[] = {
+#define TG_OPERATOR(...) {__VA_ARGS__},
+#include "tools/accuracy/operators.def"
+#undef TG_OPERATOR
+};
+
 }  // namespace
 
 std::string AccuracyPage() {
@@ -103,6 +113,24 @@ of 1, since these functions end in a difference.
            (c.high == kInf ? "" : " to " + Number(c.high)) + " | " + std::string(c.unit) + " | " +
            Number(c.f16) + " | " + Number(c.bf16) + " | " + Number(c.f32) + " | " + Number(c.f64) +
            " |\n";
+  }
+  out += R"(
+## Operators of ONNX
+
+Operators of ONNX on floats are made of the ops above. `//tools/accuracy:operators_test` measures them like the ops, from
+the model on: the bounds hold on PoCL, for its own functions and for tg's expansions, and in the interpreter. Arguments
+*half*: those whose magnitude is below half of the greatest number. NaN, infinities and signs of zeros are those of the
+operator's formula. The same test compares exact operators with their definitions, and reductions and scans with sums
+in long double: `ReduceSum` and its like may differ by the rounding of one addition for each element.
+
+| operator | arguments | unit | f16 | bf16 | f32 | f64 |
+| --- | --- | --- | --- | --- | --- | --- |
+)";
+  for (const OperatorRow& o : kOperators) {
+    out += "| " + std::string(o.domain) + (o.domain.empty() ? "" : ".") + std::string(o.op) +
+           (o.attribute.empty() ? "" : ", " + std::string(o.attribute)) + " | " +
+           std::string(o.arguments) + " | " + std::string(o.unit) + " | " + Number(o.f16) + " | " +
+           Number(o.bf16) + " | " + Number(o.f32) + " | " + Number(o.f64) + " |\n";
   }
   return out;
 }

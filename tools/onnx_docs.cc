@@ -19,6 +19,12 @@ not listed is refused with one error that names all such nodes.
 The following holds for all operators:
 
 - Sums of `float16` and `bfloat16` are computed in `float`.
+- [accuracy.md](accuracy.md#operators-of-onnx) bounds the errors of functions.
+- `ArgMax`, `ArgMin` and `Hardmax` take the first NaN of a row that has one (`select_last_index`: the last one), as numpy
+  does; `TopK` takes NaN as greater than any number.
+- An index outside of its axis gives 0 in `Gather`.
+- A symbolic bound of a `Slice` must be inside the axis in every run. A `Squeeze` without axes keeps a symbolic extent,
+  which is then at least 2; a run that is given 1 is compiled for 1.
 - A value that decides a shape must be known before the run: it must follow from constants, from the sizes of inputs, or
   from small inputs whose contents tg-run is given. Otherwise the import fails, with an error that names the node and
   the number of its input.

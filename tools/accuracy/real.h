@@ -1,5 +1,5 @@
-// Real numbers with so many digits that formulas that cancel are exact for the purpose, and doubles
-// under the same names, so that a formula is written once.
+// Real numbers of 400 bits, whose formulas may cancel, and functions of double of the same names,
+// so that a formula is written once for both.
 #ifndef TG_TOOLS_ACCURACY_REAL_H_
 #define TG_TOOLS_ACCURACY_REAL_H_
 
