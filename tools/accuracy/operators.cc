@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "ir/check.h"
+#include "base/check.h"
 #include "ir/value.h"
 #include "tools/accuracy/real.h"
 

@@ -61,8 +61,8 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file
                       gguf::BuildLanguageModel(file.model(), options.model));
   if (const absl::Status status = VerifyModule(*built.module); !status.ok()) {
     return absl::InternalError(
-        runtime::Cat(std::string(status.message()),
-                     "\nthis is a fault of tg; please report it with the model and the command"));
+        Cat(std::string(status.message()),
+            "\nthis is a fault of tg; please report it with the model and the command"));
   }
   std::unique_ptr<TextModel> model(new TextModel());
   model->parameters_ = built.parameters;

@@ -59,9 +59,9 @@ absl::Status ModelRun::Read(const std::string& path) {
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
   is_onnx_ = driver::IsOnnxInput(text_, path, flags_.input_format);
   if (!is_onnx_ && !flags_.max_sizes.empty()) {
-    return runtime::InvalidArgument("--max ", flags_.max_sizes.begin()->first,
-                                    ": it is for ONNX models; a module declares the greatest "
-                                    "values of its variables");
+    return InvalidArgument("--max ", flags_.max_sizes.begin()->first,
+                           ": it is for ONNX models; a module declares the greatest "
+                           "values of its variables");
   }
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
   if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));

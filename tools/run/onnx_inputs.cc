@@ -57,10 +57,10 @@ absl::Status CheckDimensions(const onnx::OnnxSignature& model, const RunFlags& f
   const auto check = [&](std::string_view option, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return absl::OkStatus();
     if (names.empty()) {
-      return runtime::InvalidArgument(option, " ", name, ": the model has no open dimension");
+      return InvalidArgument(option, " ", name, ": the model has no open dimension");
     }
-    return runtime::InvalidArgument(option, " ", name, ": there is no dimension @", name,
-                                    runtime::OtherNames(name, names));
+    return InvalidArgument(option, " ", name, ": there is no dimension @", name,
+                           runtime::OtherNames(name, names));
   };
   for (const auto& [name, value] : flags.vars) TG_RETURN_IF_ERROR(check("--var", name));
   for (const auto& [name, value] : flags.max_sizes) TG_RETURN_IF_ERROR(check("--max", name));
