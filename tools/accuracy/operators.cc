@@ -52,7 +52,7 @@ T FloorMod(const T& x, const T& y) {
 constexpr double kSeluAlpha = 1.67326319217681884765625;
 constexpr double kSeluGamma = 1.05070102214813232421875;
 
-struct Meaning {
+struct OperatorMeaning {
   std::string_view name, attribute;
   int arity;
   Op like;
@@ -75,7 +75,7 @@ struct Meaning {
         }                                                               \
   }
 
-const Meaning kMeanings[] = {
+const OperatorMeaning kOperatorMeanings[] = {
     TG_MEANING("Acos", "", 1, Op::kSqrt, Acos(x)),
     TG_MEANING("Acosh", "", 1, Op::kLog2, Acosh(x)),
     TG_MEANING("Add", "", 2, Op::kDiv, x + y),
@@ -137,7 +137,7 @@ MeasuredOperator Make(std::string_view domain, std::string_view op, std::string_
   TG_CHECK(arguments == "all" || arguments == "half");
   const bool is_tanh = attribute == "tanh";
   const std::string_view meaning = is_tanh ? "FastGelu" : op;
-  for (const Meaning& m : kMeanings) {
+  for (const OperatorMeaning& m : kOperatorMeanings) {
     if (m.name != meaning || (!is_tanh && m.attribute != attribute)) continue;
     MeasuredOperator o{{}, "", arguments == "half", f16, bf16, f32, f64};
     Function& f = o.function;
