@@ -188,7 +188,10 @@ Tensor Sampler::Fetch(const UOp* u, std::span<const int64_t> at) {
                            ? 0
                            : std::lower_bound(held.begin(), held.end(), at[i]) - held.begin();
   }
-  return Gather(from, positions);
+  Tensor t = Gather(from, positions);
+  // No element of the source is wanted where all are padding.
+  t.scalar = u->dtype.scalar();
+  return t;
 }
 
 absl::StatusOr<Tensor> Sampler::Load(const UOp* u) {
@@ -199,7 +202,7 @@ absl::StatusOr<Tensor> Sampler::Load(const UOp* u) {
   for (size_t i = 0; i < at.size(); ++i) {
     if (at[i] < 0) continue;
     data[i] = ConvertAccess(arg.scalar, to,
-                            LoadBits(arg.scalar, arg.bytes.data(), static_cast<size_t>(at[i])));
+                            LoadBits(arg.scalar, arg.bytes, static_cast<size_t>(at[i])));
   }
   const auto n = static_cast<int64_t>(data.size());
   return MakeTensor(to, {n}, std::move(data));
@@ -335,7 +338,8 @@ absl::StatusOr<StoredSample> Sampler::RunStore(const UOp* store, const SampleOpt
     evaluations += *count;
     next = end;
     const int64_t each = std::max<int64_t>(1, *count / static_cast<int64_t>(at.size()));
-    chunk = std::clamp<int64_t>(std::min(kTogether / each, chunk * 8), 1, kTogether);
+    const int64_t rest = std::max<int64_t>(0, sample.max_evaluations - evaluations);
+    chunk = std::clamp<int64_t>(std::min({kTogether / each, rest / each, chunk * 8}), 1, kTogether);
   }
   std::sort(elements.begin(), elements.end());
   std::vector<int64_t> bits;

@@ -17,11 +17,12 @@
 
 namespace tg {
 
-// An argument slot: packed elements of this type.
+// An argument slot: `size` packed elements of this type.
 struct SampleArg {
   Scalar scalar = Scalar::kVoid;
-  std::span<const std::byte> bytes;
-  bool is_symbolic = false;  // as in KernelArg
+  int64_t size = 0;
+  const std::byte* bytes = nullptr;  // may be null to count evaluations
+  bool is_symbolic = false;          // as in KernelArg
 };
 
 // Elements that one store of the kernel writes.

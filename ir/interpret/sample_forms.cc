@@ -25,8 +25,7 @@ absl::Status KernelForms::FormOfArgument(const UOp* u, NodeForm& f) {
   if (u->dtype.is_image()) return Unsupported("an image");
   const SampleArg& arg = args_[f.slot];
   if (arg.scalar != u->dtype.scalar()) return Bad("the argument is of another type");
-  const int64_t given =
-      static_cast<int64_t>(arg.bytes.size()) / static_cast<int64_t>(ByteSize(arg.scalar));
+  const int64_t given = arg.size;
   int64_t size = u->dtype.size() == DType::kUnknownSize ? given : u->dtype.size();
   if (arg.is_symbolic) size = std::min(size, given);
   if (size > given) {

@@ -15,6 +15,7 @@
 #include "runtime/base/spans.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/media/tensors.h"
+#include "runtime/kernel_check/kernel_check.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/report/run_report.h"
 #include "runtime/session/device_session.h"
@@ -71,6 +72,14 @@ class ModelRun {
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
 
+  // --check=kernels (kernels.cc): gets each kernel as it was before it was scheduled, compiles the
+  // checker's module, and tells what the checker found.
+  void CheckKernelsOf(const Module& compiled, runtime::DeviceSessionOptions& options);
+  absl::Status ReportKernelCheck(const absl::Status& ran);
+  absl::Status ReportFinding(const kernel_check::Finding& finding) const;
+  // Whether the module compiles to the kernel's source of this run.
+  bool HasSameSource(const kernel_check::Finding& finding, std::unique_ptr<Module> module) const;
+
   // Called after the run.
   absl::Status DumpKernels() const;
   void Report() const;
@@ -105,6 +114,8 @@ class ModelRun {
   bool is_onnx_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
+  std::unique_ptr<Module> unscheduled_;  // for checker_
+  std::unique_ptr<kernel_check::KernelChecker> checker_;
   driver::PredictedCosts costs_;  // of the kernels, if they are printed
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
