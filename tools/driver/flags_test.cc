@@ -151,6 +151,7 @@ More:
   --names=NAME,...            who
   --color=auto|always         when to use colours; this text is so long that it has to be broken
                               into lines
+  --check[=results|kernels]   what to check
 )");
 }
 
