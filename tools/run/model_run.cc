@@ -31,6 +31,7 @@ ModelRun::ModelRun(RunFlags flags, passes::Pipeline pipeline, passes::Pipeline h
       color_(UseColor(flags.color)) {}
 
 absl::Status ModelRun::Run(const std::string& path) {
+  TG_RETURN_IF_ERROR(FindDevice());
   TG_RETURN_IF_ERROR(Read(path));
   TG_RETURN_IF_ERROR(ReadInputs());
   for (auto* list : {&flags_.print, &flags_.show, &flags_.classify}) JoinNames(*list);
@@ -53,6 +54,15 @@ absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(status);
   if (flags_.float16) TG_RETURN_IF_ERROR(CompareWithFloat32());
   return CheckResults();
+}
+
+absl::Status ModelRun::FindDevice() const {
+  // A model's inputs and outputs are listed without a device.
+  if (flags_.devices.plain == "reference" || GivesNothing()) return absl::OkStatus();
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
+  // Names in the module may be devices too, so that only a device for all of it is looked for.
+  if (!flags_.devices.named.empty()) return absl::OkStatus();
+  return runtime::ChooseDevice(devices, flags_.devices.plain).status();
 }
 
 absl::Status ModelRun::Read(const std::string& path) {

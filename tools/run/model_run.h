@@ -38,6 +38,9 @@ class ModelRun {
   absl::Status Run(const std::string& path);
 
  private:
+  // Whether the device is there that the command line asks for: reading and compiling a large model
+  // takes minutes.
+  absl::Status FindDevice() const;
   absl::Status Read(const std::string& path);
   absl::Status ReadInputs();
   // Reads the inputs' shapes, which the import of an ONNX model needs. Fills inputs_ and expected_.
@@ -50,8 +53,9 @@ class ModelRun {
   // Whether to list the module's inputs and outputs instead of an error: the command line neither
   // gives an input nor names a result, so that the user probably does not know the model. Scripts
   // get errors of one line. Test data may give no more than an empty optional, which is no input.
-  bool WantsList() const {
-    return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs &&
+  bool WantsList() const { return inputs_.empty() && GivesNothing(); }
+  bool GivesNothing() const {
+    return flags_.inputs.empty() && flags_.outputs.empty() && !flags_.random_inputs &&
            flags_.test_data.empty();
   }
   // Prints what the model takes and gives (signature.cc). The first is an error if it takes inputs.
