@@ -201,8 +201,8 @@ absl::StatusOr<Tensor> Sampler::Load(const UOp* u) {
   std::vector<int64_t> data(at.size());
   for (size_t i = 0; i < at.size(); ++i) {
     if (at[i] < 0) continue;
-    data[i] = ConvertAccess(arg.scalar, to,
-                            LoadBits(arg.scalar, arg.bytes, static_cast<size_t>(at[i])));
+    data[i] =
+        ConvertAccess(arg.scalar, to, LoadBits(arg.scalar, arg.bytes, static_cast<size_t>(at[i])));
   }
   const auto n = static_cast<int64_t>(data.size());
   return MakeTensor(to, {n}, std::move(data));

@@ -29,7 +29,7 @@ struct SampleArg {
 struct StoredSample {
   size_t slot = 0;
   int64_t total = 0;              // elements that the store writes
-  std::vector<int64_t> elements;  // positions in the slot, of those that were computed
+  std::vector<int64_t> elements;  // positions of the computed elements in the slot
   Tensor values;                  // of type and shape [elements.size()], with bounds if tracked
 };
 

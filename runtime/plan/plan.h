@@ -92,7 +92,7 @@ class Plan {
 
   // Returns the kernel or copy of step `i` with the parts of buffers that it gets.
   const ScheduledKernel& step(size_t i) const { return schedule_[i]; }
-  // Returns the values of variables in step `i`: those of the run, and those that the graph binds.
+  // Returns the values of variables in step `i`, whether the run or the graph gives them.
   VarMap VarsOf(size_t i) const;
   // Returns the memory of a buffer by its index in the module; null if the graph does not use it.
   const BufferRef& buffer(int index) const { return buffers_[static_cast<size_t>(index)]; }

@@ -45,7 +45,8 @@ struct DeviceSessionOptions : BuildOptions {
   std::vector<std::string> names = {""};  // names of the first device in the module's buffers
   std::vector<NamedDevice> others;
   bool time_kernels = false;  // requires contexts with profiling
-  // Not owned; null: the kernels of a run are enqueued together. With an observer no kernel is timed.
+  // Not owned; null: the kernels of a run are enqueued together. With an observer no kernel is
+  // timed.
   StepObserver* observer = nullptr;
   // Called after each upload with its size, to tell how far a long one is.
   std::function<void(size_t bytes)> on_upload = {};

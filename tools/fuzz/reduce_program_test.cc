@@ -141,8 +141,8 @@ TEST(Reduce, WhatTheValueDependsOnStays) {
 
 TEST(Reduce, WithoutASmallerOneTheProgramStays) {
   const RandomProgram p = Start();
-  const ReduceResult result = Reduce(
-      p, [](const RandomProgram&) { return false; }, {.max_tries = 50});
+  const ReduceResult result =
+      Reduce(p, [](const RandomProgram&) { return false; }, {.max_tries = 50});
   EXPECT_EQ(PrintModule(*result.program.module), PrintModule(*p.module));
   EXPECT_EQ(result.accepted, 0);
   EXPECT_EQ(result.tried, 50);

@@ -41,8 +41,7 @@ struct RunFlags {
   std::string graph, target, pass = "default", schedule, dump_kernels, profile;
   std::string color = "auto", input_format = "auto", min_accuracy_text, max_memory_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
-  bool cache = true, float16 = false, list_devices = false, version = false,
-       help = false;
+  bool cache = true, float16 = false, list_devices = false, version = false, help = false;
 
   std::string check_text;  // of --check: empty, results or kernels
 
