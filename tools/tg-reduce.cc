@@ -187,7 +187,8 @@ int Main(std::vector<std::string> arguments) {
   options.progress = [&](const fuzz::ReduceResult& best, size_t nodes, bool accepted) {
     progress.Show(best, nodes);
     // What there is stays, however the reduction ends.
-    if (accepted && !output.empty()) written = instrument::WriteFile(output, ResultText(best, "// not finished\n"));
+    if (accepted && !output.empty())
+      written = instrument::WriteFile(output, ResultText(best, "// not finished\n"));
   };
   const fuzz::ReduceResult result = fuzz::Reduce(program, interesting, options);
   progress.Clear();

@@ -2,4 +2,4 @@
 #include "passes/testing/test_passes.h"
 #include "tools/run/run_main.h"
 
-int main(int argc, char** argv) { return tg::RunMain(argc, argv, tg::kTestPasses); }
+int main(int argc, char** argv) { return tg::run::RunMain(argc, argv, tg::testing::kTestPasses); }

@@ -22,7 +22,8 @@ absl::Status CheckSize(const Extents& shape, int64_t max_elements) {
   for (int64_t d : shape) {
     if (d < 0) return InvalidArgument(absl::StrCat("negative extent in ", ShapeText(shape)));
     if (__builtin_mul_overflow(n, d, &n) || n > max_elements) {
-      return InvalidArgument(absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
+      return InvalidArgument(
+          absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
     }
   }
   return absl::OkStatus();
@@ -330,7 +331,8 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
         const int64_t a = items[2 * i], b = items[2 * i + 1];
         if (u->op == Op::kPad) {
           if (a < 0 || b < 0) return InvalidArgument("pad by a negative amount");
-          if (a > kMaxMapped || b > kMaxMapped) return InvalidArgument("pads too much to be interpreted");
+          if (a > kMaxMapped || b > kMaxMapped)
+            return InvalidArgument("pads too much to be interpreted");
           origin[i] = -a;
           to.push_back(a + from[i] + b);
         } else {

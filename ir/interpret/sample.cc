@@ -11,7 +11,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 // Elements of all nodes that are computed together: a limit on memory.
@@ -376,4 +376,4 @@ absl::StatusOr<std::vector<StoredSample>> SampleKernel(const Kernel& kernel,
   return Sampler(kernel, args, forms, options).Run(sample);
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -15,7 +15,7 @@
 #include "ir/interpret/tensor_ops.h"
 #include "ir/module.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // An argument slot: `size` packed elements of this type.
 struct SampleArg {
@@ -57,6 +57,6 @@ absl::StatusOr<std::vector<StoredSample>> SampleKernel(const Kernel& kernel,
                                                        const InterpretOptions& options,
                                                        const SampleOptions& sample);
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_SAMPLE_H_

@@ -8,7 +8,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/shape.h"
 
-namespace tg {
+namespace tg::interpret {
 namespace {
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
@@ -157,4 +157,4 @@ int64_t KernelForms::Evaluations() const {
   return static_cast<int64_t>(std::min(sum, 0x1p62));
 }
 
-}  // namespace tg
+}  // namespace tg::interpret

@@ -11,7 +11,7 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 
-namespace tg {
+namespace tg::interpret {
 
 // What is known of a node without its elements.
 struct NodeForm {
@@ -54,6 +54,6 @@ class KernelForms {
   NodeMap<NodeForm> forms_;
 };
 
-}  // namespace tg
+}  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_SAMPLE_FORMS_H_

@@ -116,8 +116,8 @@ constinit const passes::Pass kTestMiscompilePass = {
 constinit const passes::Pass kTestDropStorePass = {
     "test-drop-store", "leaves kernels nothing to do", {}, &DropStores};
 constinit const passes::Pass kTestWrongKernelPass = {"test-wrong-kernel",
-                                             "makes one kernel compute something else",
-                                             kWrongKernelOptions, &WrongKernel};
+                                                     "makes one kernel compute something else",
+                                                     kWrongKernelOptions, &WrongKernel};
 constinit const passes::Pass kTestInvalidPass = {
     "test-invalid", "leaves a module that is not valid", {}, &Invalid};
 constinit const passes::Pass kTestFailPass = {

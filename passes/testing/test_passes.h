@@ -8,14 +8,15 @@
 
 namespace tg::testing {
 
-extern const passes::Pass kTestRenamePass;       // appends a suffix to the module's name; counts, remarks
-extern const passes::Pass kTestNothingPass;      // changes nothing
-extern const passes::Pass kTestMiscompilePass;   // makes every mul of a graph an add
-extern const passes::Pass kTestDropStorePass;    // removes all stores of kernels before stage linear
+extern const passes::Pass
+    kTestRenamePass;  // appends a suffix to the module's name; counts, remarks
+extern const passes::Pass kTestNothingPass;     // changes nothing
+extern const passes::Pass kTestMiscompilePass;  // makes every mul of a graph an add
+extern const passes::Pass kTestDropStorePass;   // removes all stores of kernels before stage linear
 extern const passes::Pass kTestWrongKernelPass;  // changes an operation of one linear kernel
 extern const passes::Pass kTestInvalidPass;      // leaves a module that is not valid
-extern const passes::Pass kTestFailPass;         // returns an error, having changed the module before
-extern const passes::Pass kTestCrashPass;        // ends the process
+extern const passes::Pass kTestFailPass;   // returns an error, having changed the module before
+extern const passes::Pass kTestCrashPass;  // ends the process
 
 inline constexpr auto kTestPasses = std::to_array<const passes::Pass*>({
     &kTestRenamePass,

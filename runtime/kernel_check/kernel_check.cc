@@ -6,19 +6,18 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/interpret/allowed.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/options.h"
 #include "ir/interpret/run.h"
 #include "ir/value.h"
-#include "runtime/base/status.h"
 #include "runtime/opencl/buffer.h"
 #include "runtime/report/tensor_difference.h"
 
 namespace tg::kernel_check {
 
 using runtime::BufferSlice;
-using runtime::Cat;
 using runtime::Plan;
 using runtime::ScheduledKernel;
 using runtime::VarMap;
@@ -47,7 +46,7 @@ class Comparison {
 
   void Add(int64_t element, int64_t expected, int64_t actual, double allowed) {
     ++mismatch_.compared;
-    const double of_allowed = OfAllowed(scalar_, expected, actual, allowed);
+    const double of_allowed = interpret::OfAllowed(scalar_, expected, actual, allowed);
     if (!(of_allowed > kSlack)) {
       largest_ = std::max(largest_, of_allowed);
       return;
@@ -76,9 +75,9 @@ class Comparison {
 double ToleranceOf(Scalar scalar, int64_t expected, ModuleFlags flags) {
   if (!IsFloat(scalar)) return 0;
   const double v = DoubleFromBits(scalar, expected);
-  if (AllowAnyValueFor(flags, v)) return HUGE_VAL;
+  if (interpret::AllowAnyValueFor(flags, v)) return HUGE_VAL;
   if (!std::isfinite(v)) return 0;
-  return 1e-5 + std::max(1e-5, 8 * UnitRoundoff(scalar)) * std::fabs(v);
+  return 1e-5 + std::max(1e-5, 8 * interpret::UnitRoundoff(scalar)) * std::fabs(v);
 }
 
 }  // namespace
@@ -96,7 +95,7 @@ const Kernel* KernelChecker::ReferenceOf(const Kernel& compiled) const {
 
 std::pair<int64_t, int64_t> KernelChecker::Window(const BufferSlice& slice) const {
   const Contents& all = Before(slice.buffer);
-  const int64_t total = tg::NumElements(all.shape);
+  const int64_t total = interpret::NumElements(all.shape);
   const int64_t first = std::min(slice.offset, total);
   return {first, slice.size < 0 ? total - first : std::min(slice.size, total - first)};
 }
@@ -109,18 +108,19 @@ absl::StatusOr<Contents> KernelChecker::ReadBuffer(const Plan& plan, int buffer,
   Contents contents;
   contents.buffer = buffer;
   TG_ASSIGN_OR_RETURN(contents.shape, runtime::ShapeOf(decl, vars));
-  const auto elements = static_cast<size_t>(tg::NumElements(contents.shape));
+  const auto elements = static_cast<size_t>(interpret::NumElements(contents.shape));
   contents.bytes.resize(elements * static_cast<size_t>(ByteSize(decl.dtype.scalar())));
   if (contents.bytes.empty()) return contents;
   TG_RETURN_IF_ERROR(runtime::Read(*plan.buffer(buffer), 0, contents.bytes));
   return contents;
 }
 
-absl::StatusOr<std::vector<SampleArg>> KernelChecker::ArgsOf(const Plan& plan, size_t step) const {
-  std::vector<SampleArg> args;
+absl::StatusOr<std::vector<interpret::SampleArg>> KernelChecker::ArgsOf(const Plan& plan,
+                                                                        size_t step) const {
+  std::vector<interpret::SampleArg> args;
   for (const BufferSlice& slice : plan.step(step).buffers) {
     const BufferDecl& decl = compiled_.buffers[static_cast<size_t>(slice.buffer)];
-    SampleArg& arg = args.emplace_back();
+    interpret::SampleArg& arg = args.emplace_back();
     arg.scalar = decl.dtype.scalar();
     arg.is_symbolic = std::any_of(decl.shape.begin(), decl.shape.end(),
                                   [](const DeclDim& d) { return d.is_symbolic(); });
@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<SampleArg>> KernelChecker::ArgsOf(const Plan& plan, s
     if (known == before_.end()) {
       TG_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
                           runtime::ShapeOf(decl, plan.VarsOf(step)));
-      const int64_t rest = std::max<int64_t>(0, tg::NumElements(shape) - slice.offset);
+      const int64_t rest = std::max<int64_t>(0, interpret::NumElements(shape) - slice.offset);
       arg.size = slice.size < 0 ? rest : std::min(slice.size, rest);
       continue;
     }
@@ -148,9 +148,9 @@ absl::Status KernelChecker::Distribute(const Plan& plan) {
     if (kernel == nullptr || plan.kernels()[i].empty) continue;
     const Kernel* reference = ReferenceOf(*kernel);
     if (reference == nullptr) continue;
-    TG_ASSIGN_OR_RETURN(const std::vector<SampleArg> args, ArgsOf(plan, i));
+    TG_ASSIGN_OR_RETURN(const std::vector<interpret::SampleArg> args, ArgsOf(plan, i));
     const VarMap vars = plan.VarsOf(i);
-    const absl::StatusOr<int64_t> cost = CountEvaluations(*reference, args, vars);
+    const absl::StatusOr<int64_t> cost = interpret::CountEvaluations(*reference, args, vars);
     // A kernel that cannot be sampled is interpreted as a whole.
     if (cost.ok()) costs.emplace_back(*cost, i);
   }
@@ -216,8 +216,9 @@ absl::Status KernelChecker::CompareCopy(const Plan& plan, size_t step) {
   const Scalar scalar = compiled_.buffers[static_cast<size_t>(ends[0].buffer)].dtype.scalar();
   Comparison comparison(ends[0].buffer, scalar);
   for (int64_t i = 0; i < std::min(size, from_size); ++i) {
-    comparison.Add(to + i, LoadBits(scalar, source.bytes.data(), static_cast<size_t>(from + i)),
-                   LoadBits(scalar, after.bytes.data(), static_cast<size_t>(to + i)), 0);
+    comparison.Add(to + i,
+                   interpret::LoadBits(scalar, source.bytes.data(), static_cast<size_t>(from + i)),
+                   interpret::LoadBits(scalar, after.bytes.data(), static_cast<size_t>(to + i)), 0);
   }
   Found(comparison.mismatch(), false);
   ++counts_.copies;
@@ -230,7 +231,7 @@ absl::Status KernelChecker::CompareKernel(const Plan& plan, size_t step) {
   if (reference == nullptr) {
     return absl::InternalError(Cat("kernel @", call.kernel->name, " has no reference"));
   }
-  const std::vector<bool> stored = StoredSlots(*reference, call.buffers.size());
+  const std::vector<bool> stored = interpret::StoredSlots(*reference, call.buffers.size());
   std::map<int, Contents> after;
   for (size_t i = 0; i < stored.size(); ++i) {
     const int buffer = call.buffers[i].buffer;
@@ -248,20 +249,20 @@ absl::StatusOr<bool> KernelChecker::CompareSample(const Plan& plan, size_t step,
                                                   const Kernel& reference,
                                                   const std::map<int, Contents>& after) {
   const ScheduledKernel& call = plan.step(step);
-  TG_ASSIGN_OR_RETURN(const std::vector<SampleArg> args, ArgsOf(plan, step));
-  InterpretOptions options = OptionsFor(reference_);
+  TG_ASSIGN_OR_RETURN(const std::vector<interpret::SampleArg> args, ArgsOf(plan, step));
+  interpret::InterpretOptions options = interpret::OptionsFor(reference_);
   options.track_error = true;
-  SampleOptions sample;
+  interpret::SampleOptions sample;
   sample.max_evaluations = *share_[step];
   const VarMap vars = plan.VarsOf(step);
-  const auto stores = SampleKernel(reference, args, vars, options, sample);
+  const auto stores = interpret::SampleKernel(reference, args, vars, options, sample);
   if (absl::IsResourceExhausted(stores.status())) {
     counts_.skipped.push_back(std::string(stores.status().message()));
     return true;
   }
   if (!stores.ok()) return stores.status();
   int64_t compared = 0, total = 0;
-  for (const StoredSample& store : *stores) {
+  for (const interpret::StoredSample& store : *stores) {
     const BufferSlice& slice = call.buffers[store.slot];
     const int64_t first = Window(slice).first;
     const Scalar scalar = args[store.slot].scalar;
@@ -270,7 +271,7 @@ absl::StatusOr<bool> KernelChecker::CompareSample(const Plan& plan, size_t step,
     for (size_t i = 0; i < store.elements.size(); ++i) {
       const int64_t element = first + store.elements[i];
       comparison.Add(element, (*store.values.data)[i],
-                     LoadBits(scalar, bytes, static_cast<size_t>(element)),
+                     interpret::LoadBits(scalar, bytes, static_cast<size_t>(element)),
                      store.values.ErrorAt(i));
     }
     if (comparison.largest() > counts_.largest) {
@@ -297,17 +298,17 @@ absl::Status KernelChecker::CompareWhole(const Plan& plan, size_t step, const Ke
                                          const std::map<int, Contents>& after) {
   const ScheduledKernel& call = plan.step(step);
   const bool tracked = reference.stage == Stage::kKernel;
-  InterpretOptions options = OptionsFor(reference_);
+  interpret::InterpretOptions options = interpret::OptionsFor(reference_);
   options.track_error = tracked;
   options.max_steps = kMaxSteps;
-  std::map<int, HostBuffer> buffers;
-  std::vector<KernelArg> args;
+  std::map<int, interpret::HostBuffer> buffers;
+  std::vector<interpret::KernelArg> args;
   for (const BufferSlice& slice : call.buffers) {
     const BufferDecl& decl = compiled_.buffers[static_cast<size_t>(slice.buffer)];
-    HostBuffer& buffer = buffers[slice.buffer];
+    interpret::HostBuffer& buffer = buffers[slice.buffer];
     if (buffer.data.empty()) {
       const Contents& contents = Before(slice.buffer);
-      buffer = BufferFromBytes(decl.dtype, contents.shape, contents.bytes.data());
+      buffer = interpret::BufferFromBytes(decl.dtype, contents.shape, contents.bytes.data());
       buffer.written.assign(buffer.data.size(), 0);
     }
     const auto [first, size] = Window(slice);
@@ -316,18 +317,18 @@ absl::Status KernelChecker::CompareWhole(const Plan& plan, size_t step, const Ke
     args.push_back({&buffer, first, size, is_symbolic});
   }
   const VarMap vars = plan.VarsOf(step);
-  if (const absl::Status s = RunKernel(reference, args, vars, options); !s.ok()) {
+  if (const absl::Status s = interpret::RunKernel(reference, args, vars, options); !s.ok()) {
     if (tracked || s.message().find("too many steps") == std::string::npos) return s;
     counts_.skipped.push_back(
         Cat("kernel @", call.kernel->name, " takes too long to be interpreted"));
     return absl::OkStatus();
   }
   for (const auto& [number, contents] : after) {
-    const HostBuffer& expected = buffers[number];
+    const interpret::HostBuffer& expected = buffers[number];
     const Scalar scalar = expected.dtype.scalar();
     Comparison comparison(number, scalar);
     for (size_t i = 0; i < expected.data.size(); ++i) {
-      const int64_t actual = LoadBits(scalar, contents.bytes.data(), i);
+      const int64_t actual = interpret::LoadBits(scalar, contents.bytes.data(), i);
       // An element that the kernel does not write keeps its value.
       const double allowed = !expected.written[i] ? 0
                              : !tracked ? ToleranceOf(scalar, expected.data[i], reference_.flags)

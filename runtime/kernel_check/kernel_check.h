@@ -94,7 +94,8 @@ class KernelChecker final : public runtime::StepObserver {
   const Kernel* ReferenceOf(const Kernel& compiled) const;
   // Decides how many evaluations each kernel of the plan gets.
   absl::Status Distribute(const runtime::Plan& plan);
-  absl::StatusOr<std::vector<SampleArg>> ArgsOf(const runtime::Plan& plan, size_t step) const;
+  absl::StatusOr<std::vector<interpret::SampleArg>> ArgsOf(const runtime::Plan& plan,
+                                                           size_t step) const;
   absl::StatusOr<Contents> ReadBuffer(const runtime::Plan& plan, int buffer,
                                       const runtime::VarMap& vars) const;
   const Contents& Before(int buffer) const;

@@ -24,7 +24,7 @@
 namespace tg::kernel_check {
 namespace {
 
-constexpr const Pass* kKernelize[] = {&kKernelizePass};
+constexpr const passes::Pass* kKernelize[] = {&kernelize::kKernelizePass};
 
 using runtime::DeviceSession;
 using runtime::Floats;
@@ -63,9 +63,9 @@ absl::Status Open(std::unique_ptr<Module> module, CheckOptions check,
   runtime::DeviceSessionOptions options;
   options.context = runtime::TestContext();
   options.target = runtime::TargetForDevice(options.context->info());
-  PassManagerOptions passes;
+  passes::PassManagerOptions passes;
   passes.target = &options.target;
-  TG_RETURN_IF_ERROR(PassManager(MakePipeline(kKernelize), passes).Run(*module));
+  TG_RETURN_IF_ERROR(passes::PassManager(passes::MakePipeline(kKernelize), passes).Run(*module));
   out.reference = Clone(*module);
   TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
   if (plant) plant(*module);

@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "ir/builder.h"
 #include "ir/interpret/kernel.h"
 #include "ir/text/printer.h"
 #include "passes/instrument/write_file.h"
-#include "runtime/base/status.h"
 #include "runtime/io/npy.h"
 #include "runtime/session/tensors.h"
 
@@ -27,7 +27,8 @@ bool IsSymbolic(const BufferDecl& decl) {
 
 // Buffers that the kernel stores to.
 std::set<int> StoredBuffers(const Finding& finding) {
-  const std::vector<bool> stored = StoredSlots(*finding.reference, finding.call.buffers.size());
+  const std::vector<bool> stored =
+      interpret::StoredSlots(*finding.reference, finding.call.buffers.size());
   std::set<int> buffers;
   for (size_t i = 0; i < stored.size(); ++i) {
     if (stored[i]) buffers.insert(finding.call.buffers[i].buffer);
@@ -114,7 +115,7 @@ std::unique_ptr<Module> MakeReproduction(const Finding& finding, const Module& r
 absl::StatusOr<Reproduction> WriteReproduction(const Finding& finding, const Module& reference,
                                                const Module& compiled, const std::string& path) {
   if (finding.reference == nullptr) {
-    return runtime::Unimplemented("a copy between devices is no kernel to reproduce");
+    return Unimplemented("a copy between devices is no kernel to reproduce");
   }
   Reproduction out;
   const std::string data = std::filesystem::path(path).filename().string() + ".bin";
@@ -129,20 +130,20 @@ absl::StatusOr<Reproduction> WriteReproduction(const Finding& finding, const Mod
                           contents.bytes.size());
       continue;
     }
-    const std::string file = runtime::Cat(path, ".", decl.name, ".npy");
+    const std::string file = Cat(path, ".", decl.name, ".npy");
     const auto type = runtime::ElementTypeOf(decl.dtype.scalar());
-    if (!type) return runtime::Unimplemented("@", decl.name, " is of a type that no file holds");
+    if (!type) return Unimplemented("@", decl.name, " is of a type that no file holds");
     TG_RETURN_IF_ERROR(runtime::WriteNpy(file, {*type, contents.shape, contents.bytes}));
     out.files.push_back(file);
     out.arguments.push_back("--input");
     out.arguments.push_back(decl.name + "=" + file);
   }
-  TG_RETURN_IF_ERROR(WriteFile(out.files[0], PrintModule(*module)));
-  TG_RETURN_IF_ERROR(WriteFile(out.files[1], pieces));
+  TG_RETURN_IF_ERROR(instrument::WriteFile(out.files[0], PrintModule(*module)));
+  TG_RETURN_IF_ERROR(instrument::WriteFile(out.files[1], pieces));
   for (const VarDecl& var : module->vars) {
     const auto value = finding.vars.find(var.name);
     if (value == finding.vars.end()) continue;
-    out.arguments.push_back(runtime::Cat("--var=", var.name, "=", value->second));
+    out.arguments.push_back(Cat("--var=", var.name, "=", value->second));
   }
   out.arguments.push_back(out.files[0]);
   return out;

@@ -1,4 +1,4 @@
-// SampleKernel against RunKernel, on the kernels of random graphs.
+// interpret::SampleKernel against RunKernel, on the kernels of random graphs.
 #include "ir/interpret/sample.h"
 
 #include <gtest/gtest.h>
@@ -21,20 +21,20 @@
 namespace tg::kernel_check {
 namespace {
 
-constexpr const Pass* kKernelize[] = {&kKernelizePass};
+constexpr const passes::Pass* kKernelize[] = {&kernelize::kKernelizePass};
 
 // A kernel call on random contents.
 struct Call {
   const Kernel* kernel = nullptr;
-  VarValues vars;
-  std::map<int, HostBuffer> buffers;
+  interpret::VarValues vars;
+  std::map<int, interpret::HostBuffer> buffers;
   std::map<int, std::vector<uint8_t>> bytes;
-  std::vector<KernelArg> whole;
-  std::vector<SampleArg> sample;
+  std::vector<interpret::KernelArg> whole;
+  std::vector<interpret::SampleArg> sample;
 };
 
-void FillCall(const Module& module, const runtime::ScheduledKernel& item, const VarValues& vars,
-              uint64_t seed, Call& call) {
+void FillCall(const Module& module, const runtime::ScheduledKernel& item,
+              const interpret::VarValues& vars, uint64_t seed, Call& call) {
   call.kernel = item.kernel;
   call.vars = vars;
   for (const runtime::VarUse& var : item.vars) {
@@ -43,17 +43,17 @@ void FillCall(const Module& module, const runtime::ScheduledKernel& item, const 
   for (const runtime::BufferSlice& slice : item.buffers) {
     if (call.buffers.contains(slice.buffer)) continue;
     const BufferDecl& decl = module.buffers[static_cast<size_t>(slice.buffer)];
-    RandomDataOptions options;
+    interpret::RandomDataOptions options;
     options.seed = seed + static_cast<uint64_t>(slice.buffer);
     options.special_values = seed % 4 == 0;
-    HostBuffer& buffer = call.buffers[slice.buffer];
-    buffer = RandomBuffer(decl.dtype, ShapeUnder(decl, call.vars), options);
+    interpret::HostBuffer& buffer = call.buffers[slice.buffer];
+    buffer = interpret::RandomBuffer(decl.dtype, interpret::ShapeUnder(decl, call.vars), options);
     buffer.written.assign(buffer.data.size(), 0);
-    call.bytes[slice.buffer] = BufferToBytes(buffer);
+    call.bytes[slice.buffer] = interpret::BufferToBytes(buffer);
   }
   for (const runtime::BufferSlice& slice : item.buffers) {
     const BufferDecl& decl = module.buffers[static_cast<size_t>(slice.buffer)];
-    HostBuffer& buffer = call.buffers[slice.buffer];
+    interpret::HostBuffer& buffer = call.buffers[slice.buffer];
     const auto total = static_cast<int64_t>(buffer.data.size());
     const int64_t size = slice.size < 0 ? total - slice.offset : slice.size;
     const bool is_symbolic = std::any_of(decl.shape.begin(), decl.shape.end(),
@@ -68,20 +68,22 @@ void FillCall(const Module& module, const runtime::ScheduledKernel& item, const 
 class SampleTest : public ::testing::Test {
  protected:
   // Compares what the sample has with the whole; `all`: it must have every element.
-  void Compare(const runtime::ScheduledKernel& item, Call& call, const InterpretOptions& options,
-               const SampleOptions& limits, bool all) {
-    const auto sampled = SampleKernel(*call.kernel, call.sample, call.vars, options, limits);
+  void Compare(const runtime::ScheduledKernel& item, Call& call,
+               const interpret::InterpretOptions& options, const interpret::SampleOptions& limits,
+               bool all) {
+    const auto sampled =
+        interpret::SampleKernel(*call.kernel, call.sample, call.vars, options, limits);
     if (absl::IsUnimplemented(sampled.status())) {
       ++unsupported_;
       return;
     }
-    if (!RunKernel(*call.kernel, call.whole, call.vars, options).ok()) return;
+    if (!interpret::RunKernel(*call.kernel, call.whole, call.vars, options).ok()) return;
     ASSERT_TRUE(sampled.ok()) << sampled.status();
     ++kernels_;
     std::map<int, std::vector<uint8_t>> seen;
-    for (const StoredSample& store : *sampled) {
+    for (const interpret::StoredSample& store : *sampled) {
       const runtime::BufferSlice& slice = item.buffers[store.slot];
-      const HostBuffer& expected = call.buffers[slice.buffer];
+      const interpret::HostBuffer& expected = call.buffers[slice.buffer];
       seen[slice.buffer].resize(expected.data.size());
       for (size_t i = 0; i < store.elements.size(); ++i) {
         const auto at = static_cast<size_t>(slice.offset + store.elements[i]);
@@ -108,10 +110,10 @@ TEST_F(SampleTest, EqualsTheWholeOnKernelsOfRandomGraphs) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     testing::RandomProgram program = testing::MakeRandomProgram(seed);
     Module& module = *program.module;
-    ASSERT_TRUE(PassManager(MakePipeline(kKernelize)).Run(module).ok());
+    ASSERT_TRUE(passes::PassManager(passes::MakePipeline(kKernelize)).Run(module).ok());
     const auto schedule = runtime::MakeSchedule(module, *module.FindGraph("main"));
     if (!schedule.ok()) continue;  // loops
-    InterpretOptions options = OptionsFor(module);
+    interpret::InterpretOptions options = interpret::OptionsFor(module);
     options.track_error = true;
     for (const runtime::ScheduledKernel& item : *schedule) {
       if (item.kernel == nullptr) continue;
@@ -120,7 +122,7 @@ TEST_F(SampleTest, EqualsTheWholeOnKernelsOfRandomGraphs) {
       Compare(item, call, options, {}, /*all=*/true);
       Call other;
       FillCall(module, item, program.vars, seed, other);
-      SampleOptions few;
+      interpret::SampleOptions few;
       few.max_elements = 20;
       few.seed = seed;
       Compare(item, other, options, few, /*all=*/false);
@@ -154,15 +156,16 @@ kernel @k : kernel {} {
   std::vector<float> x(kSize);
   for (size_t i = 0; i < x.size(); ++i) x[i] = i / 2048 == 2047 ? 2 : 1;
   const auto* bytes = reinterpret_cast<const std::byte*>(x.data());
-  const std::vector<SampleArg> args = {{Scalar::kF32, kSize, bytes}, {Scalar::kF32, kSize, bytes}};
-  const auto count = CountEvaluations(*module->kernels[0], args, {});
+  const std::vector<interpret::SampleArg> args = {{Scalar::kF32, kSize, bytes},
+                                                  {Scalar::kF32, kSize, bytes}};
+  const auto count = interpret::CountEvaluations(*module->kernels[0], args, {});
   ASSERT_TRUE(count.ok()) << count.status();
   EXPECT_GT(*count, int64_t{1} << 33);
-  SampleOptions limits;
+  interpret::SampleOptions limits;
   limits.max_evaluations = 1 << 18;
-  const auto sampled = SampleKernel(*module->kernels[0], args, {}, {}, limits);
+  const auto sampled = interpret::SampleKernel(*module->kernels[0], args, {}, {}, limits);
   ASSERT_TRUE(sampled.ok()) << sampled.status();
-  const StoredSample& store = (*sampled)[0];
+  const interpret::StoredSample& store = (*sampled)[0];
   EXPECT_EQ(store.total, kSize);
   EXPECT_GT(store.elements.size(), size_t{16});
   EXPECT_LT(store.elements.size(), size_t{4096});

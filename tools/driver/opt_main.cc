@@ -77,24 +77,25 @@ struct OptFlags {
 };
 
 // The stage of the kernels that a pass changes; none for passes that do not depend on a stage.
-std::optional<Stage> InputStage(const Pass* pass) {
-  if (pass == &kSchedulePass || pass == &kLowerPass) return Stage::kKernel;
-  if (pass == &kExpandPass) return Stage::kLowered;
-  if (pass == &kDevectorizePass || pass == &kLinearizePass) return Stage::kExpanded;
+std::optional<Stage> InputStage(const passes::Pass* pass) {
+  if (pass == &schedule::kSchedulePass || pass == &lower::kLowerPass) return Stage::kKernel;
+  if (pass == &expand::kExpandPass) return Stage::kLowered;
+  if (pass == &devectorize::kDevectorizePass || pass == &linearize::kLinearizePass)
+    return Stage::kExpanded;
   return std::nullopt;
 }
 
 // Says that no pass of the pipeline has anything to change; else empty.
-std::string StageWarning(const Pipeline& pipeline, const Module& module) {
+std::string StageWarning(const passes::Pipeline& pipeline, const Module& module) {
   if (pipeline.empty()) return "";
-  for (const PipelineStep& step : pipeline) {
+  for (const passes::PipelineStep& step : pipeline) {
     const std::optional<Stage> stage = InputStage(step.pass);
     if (!stage) return "";
     for (const auto& kernel : module.kernels) {
       if (kernel->stage == *stage) return "";
     }
   }
-  const PipelineStep& first = pipeline.front();
+  const passes::PipelineStep& first = pipeline.front();
   std::string text =
       absl::StrCat(std::string(first.pass->name), " changes nothing: no kernel is at stage ",
                    std::string(StageName(*InputStage(first.pass))));

@@ -3,18 +3,17 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "codegen/opencl/renderer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
-#include "runtime/base/status.h"
 #include "runtime/kernel_check/reproduction.h"
 #include "tools/run/model_run.h"
 #include "tools/run/progress.h"
 
-namespace tg {
+namespace tg::run {
 
 using kernel_check::Finding;
-using runtime::Cat;
 
 namespace {
 
@@ -37,7 +36,8 @@ std::string WithoutName(std::string source, const std::string& name) {
   return source;
 }
 
-const RenderedKernel* RenderingOf(const runtime::DeviceSession& session, const Finding& finding) {
+const opencl::RenderedKernel* RenderingOf(const runtime::DeviceSession& session,
+                                          const Finding& finding) {
   for (const auto& device : session.devices()) {
     if (device->context().get() != finding.device) continue;
     for (size_t i = 0; i < device->rendered().size(); ++i) {
@@ -74,14 +74,14 @@ absl::Status ModelRun::ReportKernelCheck(const absl::Status& ran) {
 }
 
 bool ModelRun::HasSameSource(const Finding& finding, std::unique_ptr<Module> module) const {
-  const RenderedKernel* kernel = RenderingOf(*device_, finding);
+  const opencl::RenderedKernel* kernel = RenderingOf(*device_, finding);
   if (kernel == nullptr) return false;
   for (const auto& device : device_->devices()) {
     if (device->context().get() != finding.device) continue;
-    PassManagerOptions options;
+    passes::PassManagerOptions options;
     options.target = &device->target();
-    if (!PassManager(pipeline_, options).Run(*module).ok()) return false;
-    const auto rendered = RenderModule(*module, device->target());
+    if (!passes::PassManager(pipeline_, options).Run(*module).ok()) return false;
+    const auto rendered = opencl::RenderModule(*module, device->target());
     if (!rendered.ok() || rendered->kernels.empty()) return false;
     return WithoutName(rendered->kernels[0].source, rendered->kernels[0].name) ==
            WithoutName(kernel->source, kernel->name);
@@ -94,7 +94,7 @@ absl::Status ModelRun::ReportFinding(const Finding& finding) const {
   const std::string path = Cat(stem.empty() ? "module" : stem, "-kernel-", finding.step + 1);
   llvm::outs() << checker_->Summary();
   if (finding.compiled == nullptr) return absl::OkStatus();
-  if (const RenderedKernel* kernel = RenderingOf(*device_, finding)) {
+  if (const opencl::RenderedKernel* kernel = RenderingOf(*device_, finding)) {
     llvm::outs() << "the source of @" << finding.compiled->name << ", which differs:\n"
                  << kernel->source << "\n";
   }
@@ -122,4 +122,4 @@ absl::Status ModelRun::ReportFinding(const Finding& finding) const {
   return absl::OkStatus();
 }
 
-}  // namespace tg
+}  // namespace tg::run

@@ -157,7 +157,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     passes::PassManagerOptions passes;
     passes.log = &llvm::errs();
     UnscheduledModule unscheduled(flags_.verbose >= 3 ? &costs_ : nullptr);
-    PassObserver* costs = flags_.verbose >= 3 ? &costs_ : nullptr;
+    passes::PassObserver* costs = flags_.verbose >= 3 ? &costs_ : nullptr;
     PassSpans observer(spans_, flags_.check_kernels ? &unscheduled : costs);
     passes.observer = &observer;
     TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));

@@ -11,6 +11,7 @@
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/media/tensors.h"
+#include "runtime/report/format.h"
 #include "runtime/report/tensor_difference.h"
 #include "runtime/session/tensors.h"
 #include "tools/driver/evaluation.h"

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/status.h"
+#include "runtime/report/format.h"
 #include "runtime/report/tensor_difference.h"
 
 namespace tg::run {

@@ -10,21 +10,21 @@
 #include "passes/pass_manager.h"
 #include "passes/schedule/schedule.h"
 
-namespace tg {
+namespace tg::run {
 
-class UnscheduledModule final : public PassObserver {
+class UnscheduledModule final : public passes::PassObserver {
  public:
   // `next` is called after it, unless it is null.
-  explicit UnscheduledModule(PassObserver* next) : next_(next) {}
+  explicit UnscheduledModule(passes::PassObserver* next) : next_(next) {}
 
-  absl::Status BeforePass(const PassRun& run, const Module& module) override {
-    const Pass* pass = run.step().pass;
-    if (module_ == nullptr && (pass == &kSchedulePass || pass == &kLowerPass)) {
+  absl::Status BeforePass(const passes::PassRun& run, const Module& module) override {
+    const passes::Pass* pass = run.step().pass;
+    if (module_ == nullptr && (pass == &schedule::kSchedulePass || pass == &lower::kLowerPass)) {
       module_ = Clone(module);
     }
     return next_ != nullptr ? next_->BeforePass(run, module) : absl::OkStatus();
   }
-  absl::Status AfterPass(const PassRun& run, const Module& module) override {
+  absl::Status AfterPass(const passes::PassRun& run, const Module& module) override {
     return next_ != nullptr ? next_->AfterPass(run, module) : absl::OkStatus();
   }
 
@@ -35,10 +35,10 @@ class UnscheduledModule final : public PassObserver {
   }
 
  private:
-  PassObserver* next_;
+  passes::PassObserver* next_;
   std::unique_ptr<Module> module_;
 };
 
-}  // namespace tg
+}  // namespace tg::run
 
 #endif  // TG_TOOLS_RUN_UNSCHEDULED_MODULE_H_
