@@ -231,7 +231,7 @@ void Resize(NodeContext& c) {
   if (asked && asked->size() == axes.size()) {
     // An axis that keeps its extent may be symbolic.
     const bool may_keep = policy == "stretch" && !roi;
-    Ints kept;
+    Ints resized;
     sizes.emplace();
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool is_symbolic = (*asked)[i].is_symbolic();
@@ -240,10 +240,10 @@ void Resize(NodeContext& c) {
         c.Fail(absl::StrCat("a symbolic size of axis ", axes[i], ", which is not its extent"));
         return;
       }
-      kept.push_back(axes[i]);
+      resized.push_back(axes[i]);
       sizes->push_back((*asked)[i].value());
     }
-    axes = kept;
+    axes = resized;
   } else if (asked) {
     sizes.emplace();
     sizes->resize(asked->size());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/scalar.h"
 #include "ir/shape.h"
@@ -11,7 +12,6 @@
 namespace tg::interpret {
 namespace {
 
-absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 absl::Status Unsupported(std::string message) {
   return absl::UnimplementedError(std::move(message));
 }
@@ -21,15 +21,16 @@ absl::Status Unsupported(std::string message) {
 absl::Status KernelForms::FormOfArgument(const UOp* u, NodeForm& f) {
   f.is_pointer = true;
   f.slot = static_cast<size_t>(u->word());
-  if (f.slot >= args_.size()) return Bad(absl::StrCat("there is no argument ", f.slot));
+  if (f.slot >= args_.size()) return InvalidArgument(absl::StrCat("there is no argument ", f.slot));
   if (u->dtype.is_image()) return Unsupported("an image");
   const SampleArg& arg = args_[f.slot];
-  if (arg.scalar != u->dtype.scalar()) return Bad("the argument is of another type");
+  if (arg.scalar != u->dtype.scalar()) return InvalidArgument("the argument is of another type");
   const int64_t given = arg.size;
   int64_t size = u->dtype.size() == DType::kUnknownSize ? given : u->dtype.size();
   if (arg.is_symbolic) size = std::min(size, given);
   if (size > given) {
-    return Bad(absl::StrCat("argument ", f.slot, " has ", given, " elements, needs ", size));
+    return InvalidArgument(
+        absl::StrCat("argument ", f.slot, " has ", given, " elements, needs ", size));
   }
   f.shape = {size};
   return absl::OkStatus();
@@ -57,11 +58,11 @@ absl::Status KernelForms::FormOfElementwise(const UOp* u, NodeForm& f) {
   std::vector<Tensor> known;
   for (size_t i = 0; i < u->num_srcs; ++i) {
     const NodeForm& src = Src(u, i);
-    if (src.is_pointer) return Bad(absl::StrCat("source ", i, " has no value"));
+    if (src.is_pointer) return InvalidArgument(absl::StrCat("source ", i, " has no value"));
     if (f.shape.empty()) f.shape = src.shape;
     if (!src.shape.empty() && src.shape != f.shape) {
-      return Bad(absl::StrCat("sources have different shapes ", ShapeText(f.shape), " and ",
-                              ShapeText(src.shape)));
+      return InvalidArgument(absl::StrCat("sources have different shapes ", ShapeText(f.shape),
+                                          " and ", ShapeText(src.shape)));
     }
     is_known = is_known && src.known.ok();
     known.push_back(src.known);
@@ -83,7 +84,7 @@ absl::Status KernelForms::Form(const UOp* u, NodeForm& f) {
     case Op::kVar: {
       const auto name = kernel_.body.context->String(static_cast<StringId>(u->word()));
       const auto value = vars_.find(name);
-      if (value == vars_.end()) return Bad("the variable has no value");
+      if (value == vars_.end()) return InvalidArgument("the variable has no value");
       f.known = ScalarTensor(u->dtype.scalar(), value->second);
       return absl::OkStatus();
     }
@@ -91,28 +92,29 @@ absl::Status KernelForms::Form(const UOp* u, NodeForm& f) {
       f.shape = {u->word()};
       return absl::OkStatus();
     case Op::kReduceAxis:
-      if (Src(u, 0).is_pointer) return Bad("source 0 has no value");
+      if (Src(u, 0).is_pointer) return InvalidArgument("source 0 has no value");
       f.shape = Src(u, 0).shape;
       for (const int64_t axis : u->list(1)) {
-        if (axis < 0 || axis >= static_cast<int64_t>(f.shape.size())) return Bad("no such axis");
+        if (axis < 0 || axis >= static_cast<int64_t>(f.shape.size()))
+          return InvalidArgument("no such axis");
         f.shape[static_cast<size_t>(axis)] = 1;
       }
       return absl::OkStatus();
     case Op::kDefineGlobal:
       return FormOfArgument(u, f);
     case Op::kLoad:
-      if (!Src(u, 0).is_pointer) return Bad("source 0 is not memory");
+      if (!Src(u, 0).is_pointer) return InvalidArgument("source 0 is not memory");
       if (!CanConvertAccess(args_[Src(u, 0).slot].scalar, u->dtype.scalar())) {
-        return Bad("cannot load this type from that memory");
+        return InvalidArgument("cannot load this type from that memory");
       }
       f.shape = Src(u, 0).shape;
       return absl::OkStatus();
     case Op::kStore: {
       const NodeForm &p = Src(u, 0), &value = Src(u, 1);
-      if (!p.is_pointer || value.is_pointer) return Bad("a value is stored to memory");
+      if (!p.is_pointer || value.is_pointer) return InvalidArgument("a value is stored to memory");
       if (value.shape != p.shape && !value.shape.empty()) {
-        return Bad(absl::StrCat("the memory has shape ", ShapeText(p.shape), ", the value ",
-                                ShapeText(value.shape)));
+        return InvalidArgument(absl::StrCat("the memory has shape ", ShapeText(p.shape),
+                                            ", the value ", ShapeText(value.shape)));
       }
       return absl::OkStatus();
     }

@@ -10,23 +10,13 @@
 #include "runtime/kernel_check/reproduction.h"
 #include "tools/run/model_run.h"
 #include "tools/run/progress.h"
+#include "tools/run/shell.h"
 
 namespace tg::run {
 
 using kernel_check::Finding;
 
 namespace {
-
-// The argument as a shell reads it.
-std::string Quoted(const std::string& argument) {
-  const bool is_plain = argument.find_first_not_of(
-                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                            "_-+=:,./@%") == std::string::npos;
-  if (is_plain && !argument.empty()) return argument;
-  std::string quoted = "'";
-  for (const char c : argument) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
 
 // The source without the kernel's name, which depends on the names of others.
 std::string WithoutName(std::string source, const std::string& name) {
@@ -108,11 +98,11 @@ absl::Status ModelRun::ReportFinding(const Finding& finding) const {
   }
   std::string command = "tg-run --check=kernels";
   for (const std::string& device : flags_.device_texts)
-    command += " " + Quoted("--device=" + device);
-  if (!flags_.target.empty()) command += " " + Quoted("--target=" + flags_.target);
-  if (flags_.pass != "default") command += " " + Quoted("--pass=" + flags_.pass);
-  if (!flags_.schedule.empty()) command += " " + Quoted("--schedule=" + flags_.schedule);
-  for (const std::string& argument : written->arguments) command += " " + Quoted(argument);
+    command += " " + ShellQuoted("--device=" + device);
+  if (!flags_.target.empty()) command += " " + ShellQuoted("--target=" + flags_.target);
+  if (flags_.pass != "default") command += " " + ShellQuoted("--pass=" + flags_.pass);
+  if (!flags_.schedule.empty()) command += " " + ShellQuoted("--schedule=" + flags_.schedule);
+  for (const std::string& argument : written->arguments) command += " " + ShellQuoted(argument);
   llvm::outs() << "written as a module with its inputs: " << written->files[0] << " and "
                << written->files[1] << "; run it by\n  " << command << "\n";
   if (!HasSameSource(finding,

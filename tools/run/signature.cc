@@ -12,6 +12,7 @@
 #include "runtime/session/params.h"
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
+#include "tools/run/shell.h"
 
 namespace tg::run {
 
@@ -32,23 +33,17 @@ void PrintLines(std::string_view title, const std::vector<Line>& lines) {
   }
 }
 
-// A name as the shell takes it, and as a file's name.
-std::string Quoted(const std::string& name) {
-  const bool is_plain = name.find_first_not_of(
-                            "abcdefghijklmnopqrstuvwxyz"
-                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=-") == std::string::npos;
-  return is_plain ? name : "'" + name + "'";
-}
 std::string FileName(const std::string& name) { return onnx::OnnxSymbol(name) + ".npy"; }
 
 // The command that gives these inputs and variables.
 std::string CommandLine(const std::string& path, const std::vector<Line>& inputs,
                         const std::vector<Line>& vars, const std::vector<Line>& outputs) {
-  std::string command = Cat("tg-run ", Quoted(path));
-  for (const Line& v : vars) command += Cat(" --var=", Quoted(v.name), "=NUMBER");
-  for (const Line& i : inputs) command += Cat(" --input ", Quoted(i.name + "=" + FileName(i.name)));
+  std::string command = Cat("tg-run ", ShellQuoted(path));
+  for (const Line& v : vars) command += Cat(" --var=", ShellQuoted(v.name), "=NUMBER");
+  for (const Line& i : inputs)
+    command += Cat(" --input ", ShellQuoted(i.name + "=" + FileName(i.name)));
   for (const Line& o : outputs) {
-    command += Cat(" --output ", Quoted(o.name + "=" + FileName(o.name)));
+    command += Cat(" --output ", ShellQuoted(o.name + "=" + FileName(o.name)));
   }
   return command;
 }
