@@ -107,16 +107,16 @@ class Sampler {
 std::vector<int64_t> Sampler::Offsets(const UOp* pointer, std::vector<int64_t> at) {
   for (; pointer->op != Op::kDefineGlobal; pointer = pointer->src(0)) {
     if (pointer->op == Op::kNoop) continue;
-    std::vector<int64_t> kept, places;
+    std::vector<int64_t> inside, places;
     // An element behind a pad is none.
     for (size_t i = 0; i < at.size(); ++i) {
       if (at[i] < 0) continue;
-      kept.push_back(at[i]);
+      inside.push_back(at[i]);
       places.push_back(static_cast<int64_t>(i));
     }
-    std::vector<int64_t> mapped(kept.size());
-    forms_.Of(pointer).map.At(kept, mapped.data());
-    for (size_t i = 0; i < kept.size(); ++i) at[static_cast<size_t>(places[i])] = mapped[i];
+    std::vector<int64_t> mapped(inside.size());
+    forms_.Of(pointer).map.At(inside, mapped.data());
+    for (size_t i = 0; i < inside.size(); ++i) at[static_cast<size_t>(places[i])] = mapped[i];
   }
   return at;
 }

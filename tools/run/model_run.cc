@@ -28,7 +28,7 @@ ModelRun::ModelRun(RunFlags flags, passes::Pipeline pipeline, passes::Pipeline h
     : flags_(std::move(flags)),
       pipeline_(std::move(pipeline)),
       half_pipeline_(std::move(half)),
-      color_(UseColor(flags.color)) {}
+      color_(UseColor(flags_.color)) {}
 
 absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(FindDevice());
