@@ -76,7 +76,7 @@ void Compile(benchmark::State& state, const Module& original, const passes::Targ
     const absl::Status status = manager.Run(*module);
     if (!status.ok()) return state.SkipWithError(std::string(status.message()).c_str());
     const Clock::time_point rendering = Clock::now();
-    const absl::StatusOr<opencl::RenderedModule> rendered =
+    const absl::StatusOr<codegen::RenderedModule> rendered =
         opencl::RenderModule(*module, target, &workers);
     parts["render"] += MillisecondsSince(rendering);
     if (!rendered.ok()) {

@@ -1,11 +1,21 @@
 // Writes values: conversions between types, and selections of lanes.
-#include "codegen/opencl/cat.h"
+#include "codegen/clike/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
 
 namespace tg::opencl {
 
-void KernelWriter::Cast(const UOp* u, Expr& e) {
+using clike::Append;
+using clike::Cat;
+using clike::Expr;
+using clike::kEqual;
+using clike::kPostfix;
+using clike::kShift;
+using clike::kTernary;
+using clike::kUnary;
+using clike::Text;
+
+void OpenClWriter::Cast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
   const DType from = x->dtype, to = u->dtype;
   const int lanes = to.lanes();
@@ -15,7 +25,7 @@ void KernelWriter::Cast(const UOp* u, Expr& e) {
       e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
       return;
     }
-    e.text = Cat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
+    e.text = Cat(Operand(x, kEqual), " != ", opencl::Literal(from.scalar(), 0, lanes > 1));
     e.precedence = kEqual;
     if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
     return;
@@ -25,7 +35,7 @@ void KernelWriter::Cast(const UOp* u, Expr& e) {
     if (source == Scalar::kF16 || target == Scalar::kF16) {
       return prelude_->ConvertLanes(source, target, lanes);
     }
-    return Cat("convert_", ValueType(target, lanes));
+    return Cat("convert_", opencl::ValueType(target, lanes));
   };
   if (IsMask(x)) {
     const Scalar element = MaskBits(x) == 8    ? Scalar::kI8
@@ -33,11 +43,11 @@ void KernelWriter::Cast(const UOp* u, Expr& e) {
                            : MaskBits(x) == 64 ? Scalar::kI64
                                                : Scalar::kI32;
     e.text = Cat(conversion(element, to.scalar()), "(", Operand(x, kShift), " & ",
-                 Literal(element, 1, true), ")");
+                 opencl::Literal(element, 1, true), ")");
     e.precedence = kPostfix;
     return;
   }
-  const std::string type = ValueType(to.scalar(), lanes);
+  const std::string type = opencl::ValueType(to.scalar(), lanes);
   if (from.is_float() && !to.is_float()) {
     Text value = Operand(x, kTernary, true);
     Scalar source = from.scalar();
@@ -57,7 +67,7 @@ void KernelWriter::Cast(const UOp* u, Expr& e) {
   }
 }
 
-void KernelWriter::Bitcast(const UOp* u, Expr& e) {
+void OpenClWriter::Bitcast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
   if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u, e);
   const int lanes = u->dtype.lanes();
@@ -93,7 +103,7 @@ void AppendSelector(Text& out, std::span<const int64_t> lanes, int of) {
 
 }  // namespace
 
-absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
+absl::Status OpenClWriter::Lanes(const UOp* u, Expr& e) {
   const int lanes = u->dtype.lanes();
   const bool mask = IsMask(u);
   if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
@@ -115,7 +125,8 @@ absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
       if (IsMask(s)) e.mask_bits = MaskBits(s);
     }
   }
-  const std::string type = mask ? MaskType(e.mask_bits, lanes) : Type(u->dtype.scalar(), lanes);
+  const std::string type =
+      mask ? opencl::MaskType(e.mask_bits, lanes) : Type(u->dtype.scalar(), lanes);
   if (lanes == 1) {
     AppendOperand(e.text, u->src(0), kTernary, true);
     e.precedence = kTernary;
@@ -137,7 +148,8 @@ absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
     if (i > 0) e.text.Add(", ");
     if (as_vector) {
       const int n = static_cast<int>(taken);
-      Append(e.text, "(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(");
+      Append(e.text, "(", mask ? opencl::MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n),
+             ")(");
     }
     if (IsMask(s)) {
       e.text.Add(Mask(s, e.mask_bits, kTernary));

@@ -1,22 +1,30 @@
 // Writes ops in which work-items cooperate, as inline PTX. Targets without it lack these ops.
 #include "absl/strings/str_cat.h"
+#include "codegen/clike/types.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/ptx.h"
 #include "codegen/opencl/types.h"
 
 namespace tg::opencl {
+
+using clike::Append;
+using clike::Cat;
+using clike::Expr;
+using clike::kTernary;
+using clike::Text;
+
 namespace {
 
 std::string Vector(const char* scalar, int n) { return n == 1 ? scalar : Cat(scalar, n); }
 
 }  // namespace
 
-std::string KernelWriter::Call(const PtxFunction& f) {
+std::string OpenClWriter::Call(const PtxFunction& f) {
   prelude_->Define(f.text);
   return f.name;
 }
 
-absl::Status KernelWriter::WriteCooperation(const UOp* u) {
+absl::Status OpenClWriter::WriteCooperation(const UOp* u) {
   if (!target_.inline_ptx) {
     return Unsupported(u, Cat(target_.name, " has no instruction for it"));
   }
@@ -61,7 +69,7 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
 }
 
 // The value as words of 32 bits.
-std::string KernelWriter::Words(const UOp* u) {
+std::string OpenClWriter::Words(const UOp* u) {
   if (const auto it = words_.find(u); it != words_.end()) return it->second;
   const DType t = u->dtype;
   const std::string words = Vector("uint", BitWidth(t.scalar()) * t.lanes() / 32);
@@ -69,7 +77,7 @@ std::string KernelWriter::Words(const UOp* u) {
              ")");
 }
 
-absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
+absl::Status OpenClWriter::WriteCopyAsync(const UOp* u) {
   const UOp *to = u->src(0), *from = u->src(1);
   const int64_t bytes = u->word() * ByteSize(MemoryOf(to)->dtype.scalar());
   const bool legal = bytes == 4 || bytes == 8 || bytes == 16;
@@ -89,7 +97,7 @@ absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
 }
 
 // A shuffle moves 32 bits at a time.
-absl::Status KernelWriter::WriteShuffle(const UOp* u) {
+absl::Status OpenClWriter::WriteShuffle(const UOp* u) {
   const UOp* x = u->src(0);
   const DType t = u->dtype;
   if (IsMask(u)) return Unsupported(u, "vectors of bools are not shuffled");
@@ -105,7 +113,7 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
     e.text = Cat(f, "(", Operand(x, kTernary), ", ", from, ")");
   } else if (bits < 32) {
     if (t.lanes() > 1) return Unsupported(u, "vectors of less than 32 bits are not shuffled");
-    const std::string raw = ValueType(UnsignedOf(t.scalar()), 1);
+    const std::string raw = opencl::ValueType(clike::UnsignedOf(t.scalar()), 1);
     e.text = Cat(cast(raw, type), "((", raw, ")", f, "(", cast(type, raw), "(",
                  Operand(x, kTernary, true), "), ", from, "))");
   } else if (bits == 32) {

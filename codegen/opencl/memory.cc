@@ -1,10 +1,20 @@
 // Writes loads, stores and image accesses.
 #include "base/check.h"
-#include "codegen/opencl/cat.h"
+#include "codegen/clike/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
 
 namespace tg::opencl {
+
+using clike::Append;
+using clike::Cat;
+using clike::Expr;
+using clike::kAdditive;
+using clike::kShift;
+using clike::kTernary;
+using clike::kUnary;
+using clike::Text;
+
 namespace {
 
 // Returns the type that declares memory of this element. Without the extension, half is valid only
@@ -25,55 +35,15 @@ bool MovesAsWords(Scalar shown, int lanes, const passes::Target& target) {
   return target.inline_ptx && BitWidth(shown) < 32 && shown != Scalar::kBool && lanes > 4;
 }
 
-const UOp* GateOf(const UOp* address) {
-  return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
-}
-
 }  // namespace
 
-// Returns whether memory holds halves whose values are computed as floats.
-bool KernelWriter::Converts(const UOp* memory, Scalar value) const {
-  return memory->dtype.scalar() == Scalar::kF16 && value == Scalar::kF32;
-}
-
-absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType value) const {
-  const UOp* address = u->src(0);
-  const bool converts = Converts(memory, value.scalar());
-  if (StrideOf(u) != 1 &&
-      (converts || BitWidth(value.scalar()) < 32 || value.lanes() > 16 || plan_.PieceOf(address))) {
-    return Unsupported(u, "it has a stride; only wider elements outside of registers may");
-  }
-  if (address->dtype.lanes() != 1) {
-    return Unsupported(u, "it has an address a lane; devectorize makes them one");
-  }
-  if (!converts && BitWidth(memory->dtype.scalar()) != BitWidth(value.scalar())) {
-    return Unsupported(u, "it converts between types that memory access cannot");
-  }
-  return absl::OkStatus();
-}
-
-Text KernelWriter::Pointer(const UOp* address, int precedence) {
-  while (address->op == Op::kAfter || address->op == Op::kNoop) address = address->src(0);
-  if (address->op != Op::kIndex) return memory_names_.lookup(address);
-  Text out;
-  const std::string& name = memory_names_[MemoryOf(address)];
-  const UOp* index = address->src(1);
-  if (IsConst(index) && index->word() == 0) return name;
-  const bool parenthesized = precedence > kAdditive;
-  if (parenthesized) out.Add('(');
-  Append(out, name, " + ");
-  AppendOperand(out, index, kAdditive, false);
-  if (parenthesized) out.Add(')');
-  return out;
-}
-
-Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
+Text OpenClWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
   const UOp* memory = MemoryOf(address);
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
   // A scalar access without a conversion is an element of the array.
   const bool converted = memory->dtype.scalar() == Scalar::kF16 && !target_.fp16;
-  if (lanes == 1 && MemoryType(declared) == MemoryType(value) && !converted) {
+  if (lanes == 1 && opencl::MemoryType(declared) == opencl::MemoryType(value) && !converted) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
     Text out = memory_names_[memory];
     out.Add('[');
@@ -87,23 +57,24 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
   }
   const std::string type = lanes == 1                 ? prelude_->AliasType(value)
                            : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
-                                                      : Cat(MemoryType(value), lanes);
+                                                      : Cat(opencl::MemoryType(value), lanes);
   Text out;
   Append(out, "*(", SpacePrefix(memory->dtype.space()), std::string_view(write ? "" : "const "),
          type, "*)", Pointer(address, kUnary));
   return out;
 }
 
-std::string KernelWriter::Halves(const UOp* address, int lanes, const char* qualifier) {
+std::string OpenClWriter::Halves(const UOp* address, int lanes, const char* qualifier) {
   return Cat("*(", SpacePrefix(MemoryOf(address)->dtype.space()), qualifier,
              prelude_->UnalignedType(Scalar::kU16, lanes), "*)", Pointer(address, kUnary));
 }
 
-std::string KernelWriter::StridedFunction(const UOp* access, const UOp* memory, DType value) {
+std::string OpenClWriter::StridedFunction(const UOp* access, const UOp* memory, DType value) {
   const AddrSpace space = memory->dtype.space();
   std::string name = prelude_->Strided(access->op, space, value.scalar(), value.lanes());
   if (!outlined_.contains(access)) return name;
-  const std::string element(MemoryType(value.scalar())), vector = Cat(element, value.lanes());
+  const std::string element(opencl::MemoryType(value.scalar())),
+      vector = Cat(element, value.lanes());
   const bool load = access->op == Op::kLoad;
   return prelude_->Outlined(name, "", load ? vector : "void",
                             Cat(SpacePrefix(space), std::string_view(load ? "const " : ""), element,
@@ -111,32 +82,15 @@ std::string KernelWriter::StridedFunction(const UOp* access, const UOp* memory, 
                             load ? "p, s" : "p, s, x");
 }
 
-absl::Status KernelWriter::WriteLoad(const UOp* u) {
+void OpenClWriter::ReadAhead(const UOp* u, const UOp* memory) {
+  Line(prelude_->ReadAhead(), "(", Pointer(u->src(0), kAdditive), " + ",
+       clike::kReadAheadBytes / ByteSize(memory->dtype.scalar()), ");");
+}
+
+void OpenClWriter::LoadElements(const UOp* u, const UOp* memory, Expr& e) {
   const UOp* address = u->src(0);
-  const UOp* memory = MemoryOf(address);
   const Scalar value = u->dtype.scalar();
   const int lanes = u->dtype.lanes();
-  Expr& e = exprs_[u];
-  if (memory->dtype.is_image()) {
-    auto text = Image(u, memory);
-    if (!text.ok()) return text.status();
-    e = Expr{*std::move(text), kPostfix};
-    Name(u, e);
-    return absl::OkStatus();
-  }
-  if (absl::Status s = CheckAccess(u, memory, u->dtype); !s.ok()) return s;
-  if (const Piece* piece = plan_.PieceOf(address)) {
-    e.text = piece->name;
-    if (lanes > 1 && value == Scalar::kBool) e.mask_bits = 32;
-    if (!plan_.StaysValid(u, *piece)) Name(u, e);
-    return absl::OkStatus();
-  }
-
-  if (read_ahead_.contains(u)) {
-    Line(prelude_->ReadAhead(), "(", Pointer(address, kAdditive), " + ",
-         kReadAheadBytes / ByteSize(memory->dtype.scalar()), ");");
-  }
-  e.precedence = kPostfix;
   if (StrideOf(u) != 1) {
     e.text = Cat(StridedFunction(u, memory, u->dtype), "(", Pointer(address, kTernary), ", ",
                  StrideOf(u), ")");
@@ -162,70 +116,15 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
     e.text = Element(address, value, lanes, /*write=*/false);
     if (e.text[0] == '*') e.precedence = kUnary;
   }
-  const UOp* gate = GateOf(address);
-  const UOp* alternative = u->num_srcs > 1 ? u->src(1) : nullptr;
-  if (value == Scalar::kBool && lanes > 1) {
-    // The comparison turns bytes 0 and 1 into a mask.
-    e.text = Cat(e.text, " != (uchar)0");
-    e.precedence = kEqual;
-    e.mask_bits = 8;
-  }
-  if (gate) {
-    Text otherwise;
-    if (!alternative) {
-      otherwise = lanes == 1 ? Literal(Shown(value), 0, false)
-                  : value == Scalar::kBool
-                      ? Cat("(", MaskType(8, lanes), ")(0)")
-                      : Cat("(", Type(value, lanes), ")(", Literal(Shown(value), 0, false), ")");
-    } else if (IsMask(alternative)) {
-      otherwise = Mask(alternative, 8, kTernary);
-    } else {
-      otherwise = Operand(alternative, kTernary);
-    }
-    e.text = Cat(Operand(gate, kTernary + 1), " ? ", e.text, " : ", otherwise);
-    e.precedence = kTernary;
-  }
-  Name(u, e);
-  return absl::OkStatus();
 }
 
-// A store inside an `if` with the same gate needs no predicate.
-bool KernelWriter::InOwnIf(const UOp* store) const {
-  const UOp* gate = GateOf(store->src(0));
-  for (const UOp* g : ifs_) {
-    if (g == gate) return true;
-  }
-  return gate == nullptr;
-}
-
-absl::Status KernelWriter::WriteStore(const UOp* u) {
+void OpenClWriter::StoreElements(const UOp* u, const UOp* memory) {
   const UOp* address = u->src(0);
-  const UOp* memory = MemoryOf(address);
   const UOp* value = u->src(1);
   const DType t = value->dtype;
-  const bool guard = !InOwnIf(u);
-  if (guard) {
-    Line("if (", Operand(GateOf(address), kTernary), ") {");
-    ++indent_;
-  }
-  if (memory->dtype.is_image()) {
-    auto text = Image(u, memory);
-    if (!text.ok()) return text.status();
-    Line(*text, ";");
-  } else if (absl::Status s = CheckAccess(u, memory, t); !s.ok()) {
-    return s;
-  } else if (StrideOf(u) != 1) {
+  if (StrideOf(u) != 1) {
     Line(StridedFunction(u, memory, t), "(", Pointer(address, kTernary), ", ", StrideOf(u), ", ",
          Operand(value, kTernary, true), ");");
-  } else if (const Piece* piece = plan_.PieceOf(address)) {
-    const bool mask = IsMask(value);
-    const Text text = mask ? Text(Mask(value, 32, kTernary)) : Operand(value, kTernary);
-    if (!piece->declare && piece->first == position_ && !guard) {
-      Line(mask ? MaskType(32, t.lanes()) : Type(t.scalar(), t.lanes()), " ", piece->name, " = ",
-           text, ";");
-    } else {
-      Line(piece->name, " = ", text, ";");
-    }
   } else if (Converts(memory, t.scalar()) && t.lanes() > 1 && target_.unaligned_access) {
     Line(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()), "(",
          Operand(value, kTernary, true), ");");
@@ -240,32 +139,24 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
       Line("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
            Operand(value, kTernary, true), ", 0, ", pointer, ");");
     }
+  } else if (AsWords(Shown(t.scalar()), t.lanes())) {
+    Line(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
+         prelude_->WordsOfHalves(t.lanes()), "(", Operand(value, kTernary), ");");
+  } else if (MovesAsWords(Shown(t.scalar()), t.lanes(), target_)) {
+    const int words = BitWidth(t.scalar()) * t.lanes() / 32;
+    Line(Element(address, Scalar::kU32, words, /*write=*/true), " = ",
+         prelude_->BitCast(Type(t.scalar(), t.lanes()), Cat("uint", words)), "(",
+         Operand(value, kTernary), ");");
+  } else if (IsMask(value)) {
+    Line(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = as_uchar", t.lanes(), "(",
+         Mask(value, 8, kShift), " & (char)1);");
   } else {
-    Text text = Operand(value, kTernary);
-    if (AsWords(Shown(t.scalar()), t.lanes())) {
-      Line(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
-           prelude_->WordsOfHalves(t.lanes()), "(", text, ");");
-      text.clear();
-    } else if (MovesAsWords(Shown(t.scalar()), t.lanes(), target_)) {
-      const int words = BitWidth(t.scalar()) * t.lanes() / 32;
-      Line(Element(address, Scalar::kU32, words, /*write=*/true), " = ",
-           prelude_->BitCast(Type(t.scalar(), t.lanes()), Cat("uint", words)), "(", text, ");");
-      text.clear();
-    } else if (IsMask(value)) {
-      text = Cat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");
-    }
-    if (!text.empty()) {
-      Line(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";");
-    }
+    Line(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", Operand(value, kTernary),
+         ";");
   }
-  if (guard) {
-    --indent_;
-    Line("}");
-  }
-  return absl::OkStatus();
 }
 
-absl::Status KernelWriter::WriteCopyTransposed(const UOp* u) {
+absl::Status OpenClWriter::WriteCopyTransposed(const UOp* u) {
   const UOp *to = u->src(0), *from = u->src(1);
   const UOp *written = MemoryOf(to), *read = MemoryOf(from);
   const Scalar element = read->dtype.scalar();
@@ -298,7 +189,7 @@ absl::Status KernelWriter::WriteCopyTransposed(const UOp* u) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory) {
+absl::StatusOr<std::string> OpenClWriter::Image(const UOp* u, const UOp* memory) {
   const UOp* address = u->src(0);
   const DType t = u->op == Op::kLoad ? u->dtype : u->src(1)->dtype;
   if (!target_.images) return Unsupported(u, Cat(target_.name, " has no images"));
@@ -312,7 +203,7 @@ absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory)
   }
   prelude_->UsesSampler();
   std::string text = Cat("read_imagef(", name, ", nearest, ", at, ")");
-  if (const UOp* gate = GateOf(address)) {
+  if (const UOp* gate = clike::GateOf(address)) {
     text = Cat(Operand(gate, kTernary + 1), " ? ", text, " : ",
                u->num_srcs > 1 ? Operand(u->src(1), kTernary) : Text("(float4)(0.0f)"));
   }

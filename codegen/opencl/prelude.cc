@@ -6,13 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "codegen/opencl/cat.h"
+#include "codegen/clike/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/transpose.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::opencl {
+
+using clike::Append;
+using clike::Cat;
 
 std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   std::string name = Cat(MemoryType(memory), lanes, "_u");

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "codegen/opencl/launch_data.h"
+#include "codegen/renderer.h"
 #include "ir/module.h"
 #include "passes/target.h"
 #include "passes/thread_pool.h"
@@ -28,21 +28,21 @@
 namespace tg::opencl {
 
 // Fails for a kernel at another stage, and for an op or type that the target does not have.
-absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
-                                            const passes::Target& target);
+absl::StatusOr<codegen::RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
+                                                     const passes::Target& target);
 
-struct RenderedModule {
-  std::string source;                   // all functions, to be built as one program
-  std::vector<RenderedKernel> kernels;  // in the given order
-};
 // Renders the given kernels, or all kernels of the module. A thread pool renders several in
 // parallel; the text does not depend on it.
-absl::StatusOr<RenderedModule> RenderModule(const Module& module, const passes::Target& target,
-                                            passes::ThreadPool* workers = nullptr);
-absl::StatusOr<RenderedModule> RenderModule(const Module& module,
-                                            std::span<const Kernel* const> kernels,
-                                            const passes::Target& target,
-                                            passes::ThreadPool* workers = nullptr);
+absl::StatusOr<codegen::RenderedModule> RenderModule(const Module& module,
+                                                     const passes::Target& target,
+                                                     passes::ThreadPool* workers = nullptr);
+absl::StatusOr<codegen::RenderedModule> RenderModule(const Module& module,
+                                                     std::span<const Kernel* const> kernels,
+                                                     const passes::Target& target,
+                                                     passes::ThreadPool* workers = nullptr);
+
+// The same as a backend.
+const codegen::Renderer& OpenClRenderer();
 
 }  // namespace tg::opencl
 

@@ -2,11 +2,15 @@
 
 #include "absl/strings/str_format.h"
 #include "base/check.h"
-#include "codegen/opencl/cat.h"
+#include "codegen/clike/cat.h"
+#include "codegen/clike/types.h"
 #include "ir/text/constant.h"
 #include "ir/value.h"
 
 namespace tg::opencl {
+
+using clike::Cat;
+
 namespace {
 
 std::string_view ScalarName(Scalar s) {
@@ -43,19 +47,6 @@ std::string_view ScalarName(Scalar s) {
       return "double";
   }
   TG_UNREACHABLE();
-}
-
-Scalar IntOfSize(int bits, bool is_signed) {
-  switch (bits) {
-    case 8:
-      return is_signed ? Scalar::kI8 : Scalar::kU8;
-    case 16:
-      return is_signed ? Scalar::kI16 : Scalar::kU16;
-    case 32:
-      return is_signed ? Scalar::kI32 : Scalar::kU32;
-    default:
-      return is_signed ? Scalar::kI64 : Scalar::kU64;
-  }
 }
 
 std::string WithLanes(Scalar s, int lanes) {
@@ -95,11 +86,9 @@ std::string FloatLiteral(Scalar s, int64_t bits) {
 
 std::string ValueType(Scalar s, int lanes) { return WithLanes(s, lanes); }
 
-std::string MaskType(int bits, int lanes) { return WithLanes(IntOfSize(bits, true), lanes); }
+std::string MaskType(int bits, int lanes) { return WithLanes(clike::IntOfSize(bits, true), lanes); }
 
 std::string_view MemoryType(Scalar s) { return ScalarName(s == Scalar::kBool ? Scalar::kU8 : s); }
-
-Scalar UnsignedOf(Scalar s) { return IntOfSize(BitWidth(s), false); }
 
 std::string_view SpacePrefix(AddrSpace space) {
   switch (space) {

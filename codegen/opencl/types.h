@@ -18,8 +18,6 @@ std::string ValueType(Scalar s, int lanes);
 std::string MaskType(int bits, int lanes);  // "int4"
 // Returns the element type of a buffer or array: "uchar" for a bool.
 std::string_view MemoryType(Scalar s);
-// Returns the unsigned integer type of the same size.
-Scalar UnsignedOf(Scalar s);
 // Returns the address space qualifier followed by a blank; "" for private memory.
 std::string_view SpacePrefix(AddrSpace space);
 

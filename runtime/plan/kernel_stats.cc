@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "codegen/opencl/launch_data.h"
+#include "codegen/launch_data.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/plan/needed_shares.h"
@@ -104,7 +104,7 @@ const UOp* ItemOf(const UOp* opener) {
 // An enclosing `if`.
 struct Block {
   const UOp* item;  // the special that alone decides the predicate, or null
-  opencl::SizeExpr condition;
+  codegen::SizeExpr condition;
 };
 
 }  // namespace
@@ -113,14 +113,14 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   constexpr int kSubgroup = 32;
   const Body& body = kernel.body;
   const auto size_of = [&](const UOp* u) -> absl::StatusOr<double> {
-    TG_ASSIGN_OR_RETURN(const opencl::SizeExpr size,
-                        opencl::SizeExpr::From(u->src(0), *body.context));
+    TG_ASSIGN_OR_RETURN(const codegen::SizeExpr size,
+                        codegen::SizeExpr::From(u->src(0), *body.context));
     return static_cast<double>(std::max<int64_t>(0, size.Evaluate(var)));
   };
   std::vector<Block> blocks;  // the enclosing blocks
   // Returns the mean of `size` over the values of `item` for which the enclosing blocks are
   // entered. If there are very many values, it uses the first ones.
-  const auto mean_of = [&](const opencl::SizeExpr& size,
+  const auto mean_of = [&](const codegen::SizeExpr& size,
                            const UOp* item) -> absl::StatusOr<double> {
     constexpr double kMaxItems = 1 << 16;
     TG_ASSIGN_OR_RETURN(const double all, size_of(item));
@@ -139,18 +139,18 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   const auto trips_of = [&](const UOp* range) -> absl::StatusOr<double> {
     const UOp* item = ItemOf(range);
     if (!item) return size_of(range);
-    TG_ASSIGN_OR_RETURN(const opencl::SizeExpr size,
-                        opencl::SizeExpr::From(range->src(0), *body.context, item));
+    TG_ASSIGN_OR_RETURN(const codegen::SizeExpr size,
+                        codegen::SizeExpr::From(range->src(0), *body.context, item));
     return mean_of(size, item);
   };
   // Returns the fraction of the executions that enter a block if one work-item id decides the
   // predicate; else 1.
   const auto open_block = [&](const UOp* open) -> absl::StatusOr<double> {
     const UOp* item = ItemOf(open);
-    absl::StatusOr<opencl::SizeExpr> condition =
-        opencl::SizeExpr::From(open->src(0), *body.context, item);
+    absl::StatusOr<codegen::SizeExpr> condition =
+        codegen::SizeExpr::From(open->src(0), *body.context, item);
     if (!item || !condition.ok()) {
-      blocks.push_back({nullptr, opencl::SizeExpr()});
+      blocks.push_back({nullptr, codegen::SizeExpr()});
       return condition.ok() && condition->Evaluate(var) == 0 ? 0.0 : 1.0;
     }
     TG_ASSIGN_OR_RETURN(const double share, mean_of(*condition, item));

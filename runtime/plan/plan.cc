@@ -144,7 +144,7 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
     return InvalidArgument("kernel @", name, " (stage ", StageName(item.kernel->stage),
                            ") has not been compiled");
   }
-  const opencl::RenderedKernel& rendered = *built->second.rendered;
+  const codegen::RenderedKernel& rendered = *built->second.rendered;
   PlannedKernel planned;
   planned.kernel = built->second.kernel;
   planned.context = built->second.program->context().get();
@@ -152,7 +152,7 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
   std::vector<KernelArg> args;
   std::vector<VarArg> var_args;
   std::set<const Buffer*> counted;
-  for (const opencl::KernelParam& arg : rendered.params) {
+  for (const codegen::KernelParam& arg : rendered.params) {
     if (arg.is_var) {
       const bool wide = arg.dtype == kI64;
       var_args.push_back({args.size(), arg.name, wide});

@@ -23,7 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "codegen/opencl/launch_data.h"
+#include "codegen/launch_data.h"
 #include "ir/module.h"
 #include "runtime/opencl/buffer_pool.h"
 #include "runtime/opencl/launch.h"
@@ -41,7 +41,7 @@ using NamedBuffers = std::map<std::string, BufferRef, std::less<>>;
 // A kernel, its rendered form, and the program that contains it.
 struct BuiltKernel {
   const Kernel* kernel = nullptr;  // linear
-  const opencl::RenderedKernel* rendered = nullptr;
+  const codegen::RenderedKernel* rendered = nullptr;
   std::shared_ptr<const Program> program;
 };
 using BuiltKernels = std::map<std::string, BuiltKernel, std::less<>>;  // by name in the module
@@ -116,7 +116,7 @@ class Plan {
   struct Step {
     std::optional<Launch> launch;
     std::optional<Transfer> transfer;  // replaces the launch for a copy
-    const opencl::RenderedKernel* rendered = nullptr;
+    const codegen::RenderedKernel* rendered = nullptr;
     std::vector<VarArg> var_args;
     VarMap bound;  // variables bound by the graph
   };

@@ -38,7 +38,7 @@ void Plan::FindHazards(std::span<const ScheduledKernel> schedule) {
       continue;
     }
     Command& command = add(i, *kernels_[i].context);
-    for (const opencl::KernelParam& param : steps_[i].rendered->params) {
+    for (const codegen::KernelParam& param : steps_[i].rendered->params) {
       if (param.is_var) continue;
       const int memory = block(buffers[static_cast<size_t>(param.slot)]);
       if (param.reads) command.reads.push_back(memory);

@@ -99,7 +99,7 @@ class PlanTest : public ::testing::Test {
   std::mt19937 random_{3};
   std::string text_;
   std::unique_ptr<Module> module_;
-  opencl::RenderedModule rendered_;
+  codegen::RenderedModule rendered_;
   BuiltKernels built_;
   NamedBuffers buffers_;
 };

@@ -87,7 +87,7 @@ absl::Status DeviceKernels::Build(const Module& module, std::vector<NamedKernel>
     for (Part& part : parts) {
       std::vector<const Kernel*> members;
       for (const size_t i : part.kernels) members.push_back(kernels_[i].kernel);
-      TG_ASSIGN_OR_RETURN(opencl::RenderedModule rendered,
+      TG_ASSIGN_OR_RETURN(codegen::RenderedModule rendered,
                           opencl::RenderModule(module, members, target_, &workers));
       part.source = std::move(rendered.source);
       for (size_t i = 0; i < members.size(); ++i) {
@@ -128,10 +128,10 @@ bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> par
       const auto& params = rendered_[i].params;
       // Images have no place in a job: the device compiles these kernels at their first launch.
       if (std::any_of(params.begin(), params.end(),
-                      [](const opencl::KernelParam& p) { return p.dtype.is_image(); })) {
+                      [](const codegen::KernelParam& p) { return p.dtype.is_image(); })) {
         continue;
       }
-      for (const opencl::KernelParam& param : params) {
+      for (const codegen::KernelParam& param : params) {
         const VarDecl* var = param.is_var ? module.FindVar(param.name) : nullptr;
         const int bytes = static_cast<int>(param.is_var ? ByteSize(param.dtype.scalar()) : 0);
         kernel.arguments.push_back({!param.is_var, bytes, var != nullptr ? var->min : 0});

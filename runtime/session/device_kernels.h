@@ -55,7 +55,7 @@ class DeviceKernels {
 
   // The built kernels and their renderings, in the same order.
   std::span<const NamedKernel> kernels() const { return kernels_; }
-  std::span<const opencl::RenderedKernel> rendered() const { return rendered_; }
+  std::span<const codegen::RenderedKernel> rendered() const { return rendered_; }
   const BuiltKernels& built() const { return built_; }
   bool from_cache() const { return from_cache_; }
 
@@ -77,7 +77,7 @@ class DeviceKernels {
   passes::Target target_;
   BufferPool pool_;
   std::vector<NamedKernel> kernels_;
-  std::vector<opencl::RenderedKernel> rendered_;
+  std::vector<codegen::RenderedKernel> rendered_;
   BuiltKernels built_;
   bool from_cache_ = false;
 };

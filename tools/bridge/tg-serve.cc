@@ -203,12 +203,12 @@ class Server {
     const runtime::DeviceKernels& built = *session->devices().front();
     std::string answer = Cat("ok ", built.rendered().size(), "\n");
     for (size_t i = 0; i < built.rendered().size(); ++i) {
-      const opencl::RenderedKernel& kernel = built.rendered()[i];
+      const codegen::RenderedKernel& kernel = built.rendered()[i];
       TG_ASSIGN_OR_RETURN(const runtime::KernelWork work,
                           runtime::CountWork(*built.kernels()[i].kernel, var));
       answer += Cat(kernel.name, " ", static_cast<int64_t>(work.ops), " ",
                     static_cast<int64_t>(work.load_bytes + work.store_bytes));
-      for (const opencl::SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
+      for (const codegen::SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
       for (const int64_t local : kernel.local) answer += Cat(" ", local);
       answer += Cat(" ", kernel.source.size(), "\n", kernel.source);
     }

@@ -30,7 +30,7 @@ absl::Status ModelRun::DumpKernels() const {
     const std::string folder =
         d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
     TG_RETURN_IF_ERROR(instrument::MakeFolder(folder));
-    for (const opencl::RenderedKernel& kernel : device_->devices()[d]->rendered()) {
+    for (const codegen::RenderedKernel& kernel : device_->devices()[d]->rendered()) {
       TG_RETURN_IF_ERROR(instrument::WriteFile(folder + "/" + kernel.name + ".cl", kernel.source));
     }
   }

@@ -66,11 +66,11 @@ absl::StatusOr<std::map<int, int64_t>> AddBuffers(const Module& module,
 }
 
 // The buffers behind the parameters of a kernel, each once.
-std::vector<runtime::UseReport> UsesOf(const opencl::RenderedKernel& rendered,
+std::vector<runtime::UseReport> UsesOf(const codegen::RenderedKernel& rendered,
                                        const ScheduledKernel& item,
                                        const std::map<int, int64_t>& numbers) {
   std::vector<runtime::UseReport> uses;
-  for (const opencl::KernelParam& param : rendered.params) {
+  for (const codegen::KernelParam& param : rendered.params) {
     if (param.is_var) continue;
     const int64_t number = numbers.at(item.buffers[static_cast<size_t>(param.slot)].buffer);
     const auto same = std::find_if(uses.begin(), uses.end(),
@@ -117,7 +117,7 @@ class KernelReports {
     kernel.made_of = planned.kernel->metadata;
     kernel.depends_on_input = planned.depends_on_input;
     kernel.schedule = runtime::DescribeSchedule(*planned.kernel);
-    const opencl::RenderedKernel& rendered =
+    const codegen::RenderedKernel& rendered =
         *DeviceOf(kernel).built().find(kernel.name)->second.rendered;
     kernel.uses = UsesOf(rendered, item, numbers_);
     const auto [source, is_new] =

@@ -68,7 +68,7 @@ absl::Status Check(cl_int error, std::string_view what) {
 
 bool HaveDevice() { return TheDevice().id != nullptr; }
 
-absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel,
+absl::Status RunOnDevice(const std::string& source, const codegen::RenderedKernel& kernel,
                          std::span<interpret::HostBuffer> buffers,
                          const interpret::VarValues& vars) {
   const Device& d = TheDevice();
@@ -99,7 +99,7 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
     return it == vars.end() ? int64_t{0} : it->second;
   };
   for (size_t i = 0; status.ok() && i < kernel.params.size(); ++i) {
-    const KernelParam& p = kernel.params[i];
+    const codegen::KernelParam& p = kernel.params[i];
     const auto at = static_cast<cl_uint>(i);
     if (!p.is_var) {
       error = clSetKernelArg(function, at, sizeof(cl_mem), &memories[static_cast<size_t>(p.slot)]);
@@ -123,7 +123,7 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
         "clEnqueueNDRangeKernel");
   }
   if (status.ok()) status = Check(clFinish(d.queue), "clFinish");
-  for (const KernelParam& p : kernel.params) {
+  for (const codegen::KernelParam& p : kernel.params) {
     if (!status.ok() || !p.writes) continue;
     interpret::HostBuffer& b = buffers[static_cast<size_t>(p.slot)];
     auto& raw = bytes[static_cast<size_t>(p.slot)];

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "codegen/opencl/launch_data.h"
+#include "codegen/launch_data.h"
 #include "ir/interpret/host_buffer.h"
 
 namespace tg::opencl {
@@ -18,7 +18,7 @@ bool HaveDevice();
 
 // Runs `kernel`, whose function is in `source`, on buffers by slot, and copies its outputs back.
 // Errors contain the compiler's log.
-absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel,
+absl::Status RunOnDevice(const std::string& source, const codegen::RenderedKernel& kernel,
                          std::span<interpret::HostBuffer> buffers,
                          const interpret::VarValues& vars);
 

@@ -1,8 +1,8 @@
 // Text, Cat, Append: concatenation of strings and integers, like absl::StrCat. A kernel's source
 // consists of thousands of short strings, so inlined code writes each directly into its final
 // buffer.
-#ifndef TG_CODEGEN_OPENCL_CAT_H_
-#define TG_CODEGEN_OPENCL_CAT_H_
+#ifndef TG_CODEGEN_CLIKE_CAT_H_
+#define TG_CODEGEN_CLIKE_CAT_H_
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 
 template <typename T>
 concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
@@ -163,6 +163,6 @@ std::string Cat(const T&... parts) {
   return text.str();
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike
 
-#endif  // TG_CODEGEN_OPENCL_CAT_H_
+#endif  // TG_CODEGEN_CLIKE_CAT_H_

@@ -1,4 +1,4 @@
-#include "codegen/opencl/read_ahead.h"
+#include "codegen/clike/read_ahead.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include "ir/walk.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 namespace {
 
 // A sum of multiples of loop counters, positions in the grid and other nodes.
@@ -143,4 +143,4 @@ llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Tar
   return result;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike

@@ -1,47 +1,27 @@
-// Writes the head of a function: its comment, name and parameters.
+// The head of a function: its comment, name and parameters.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/hash.h"
-#include "codegen/opencl/cat.h"
-#include "codegen/opencl/kernel_writer.h"
-#include "codegen/opencl/spelling.h"
-#include "codegen/opencl/types.h"
+#include "codegen/clike/cat.h"
+#include "codegen/clike/kernel_writer.h"
+#include "codegen/clike/spelling.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 namespace {
 
-// Names that a variable of the module must not have in the source: OpenCL C's keywords, the
-// functions that the renderer calls (functions of ops are in spelling.def), and the renderer's own
-// names.
-bool IsTaken(std::string_view name) {
+// Keywords of C and of languages made from it.
+bool IsKeyword(std::string_view name) {
   static constexpr std::string_view kWords[] = {
-      "auto",     "bool",   "break",    "case",      "char",      "const",    "continue", "default",
-      "do",       "double", "else",     "enum",      "event_t",   "extern",   "float",    "fma",
-      "for",      "global", "goto",     "half",      "if",        "inline",   "int",      "kernel",
-      "local",    "long",   "nearest",  "private",   "quad",      "register", "restrict", "return",
-      "select",   "short",  "signed",   "size_t",    "sizeof",    "static",   "struct",   "switch",
-      "typedef",  "uchar",  "uint",     "ulong",     "union",     "unsigned", "ushort",   "void",
-      "volatile", "while",  "constant", "image2d_t", "sampler_t", "barrier"};
-  if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
-  if (IsSpelled(name)) return true;
-  for (std::string_view prefix : {"__", "as_", "convert_", "get_", "vload", "vstore", "mma_",
-                                  "ldmatrix_", "shuffle_", "copy_async_"}) {
-    // Names of the renderer's functions end in a type; no type ends in an underscore.
-    if (name.starts_with(prefix) && !name.ends_with("_")) return true;
-  }
-  const size_t letters = name.find_first_of("0123456789");
-  if (letters == std::string_view::npos) return false;
-  const std::string_view stem = name.substr(0, letters);
-  for (std::string_view mine :
-       {"v",     "i",      "acc", "data", "pick", "gid",   "lid",   "tile",   "char", "uchar",
-        "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half", "quad"}) {
-    if (stem == mine) return true;
-  }
-  return false;
+      "auto",   "bool",     "break",  "case",     "char",   "const",   "continue", "default",
+      "do",     "double",   "else",   "enum",     "extern", "float",   "for",      "goto",
+      "half",   "if",       "inline", "int",      "long",   "private", "register", "restrict",
+      "return", "short",    "signed", "sizeof",   "static", "struct",  "switch",   "typedef",
+      "union",  "unsigned", "void",   "volatile", "while",  "fma",     "size_t"};
+  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
 }
 
 std::string Identifier(std::string_view name) {
@@ -54,6 +34,20 @@ std::string Identifier(std::string_view name) {
 }
 
 }  // namespace
+
+// Names that a variable of the module must not have in the source: keywords, the functions that the
+// renderer calls (functions of ops are in the table), and the renderer's own names.
+bool KernelWriter::IsTaken(std::string_view name) const {
+  if (IsKeyword(name) || name.starts_with("__")) return true;
+  if (language_.spellings->IsSpelled(name) || IsReserved(name)) return true;
+  const size_t letters = name.find_first_of("0123456789");
+  if (letters == std::string_view::npos) return false;
+  const std::string_view stem = name.substr(0, letters);
+  for (std::string_view mine : {"v", "i", "acc", "data", "pick", "gid", "lid", "tile"}) {
+    if (stem == mine) return true;
+  }
+  return false;
+}
 
 std::string FunctionName(std::string_view kernel) {
   std::string name;
@@ -68,7 +62,7 @@ std::string FunctionName(std::string_view kernel) {
   return changed ? absl::StrFormat("%s_%08x", name, Fnv32(kernel)) : name;
 }
 
-std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args) {
+std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<codegen::KernelParam>& args) {
   std::vector<bool> aliased(args.size(), false);
   for (const UOp* u : calls) {
     std::vector<const UOp*> buffers;
@@ -102,7 +96,7 @@ absl::Status KernelWriter::CollectParams() {
            ctx_.String(static_cast<StringId>(b->word()));
   });
   for (const UOp* u : buffers) {
-    KernelParam arg;
+    codegen::KernelParam arg;
     arg.slot = static_cast<int>(u->word());
     arg.name = absl::StrCat("data", arg.slot);
     arg.dtype = u->dtype;
@@ -115,7 +109,7 @@ absl::Status KernelWriter::CollectParams() {
     result_.params.push_back(std::move(arg));
   }
   for (const UOp* u : vars) {
-    KernelParam arg;
+    codegen::KernelParam arg;
     arg.is_var = true;
     arg.name = ctx_.String(static_cast<StringId>(u->word()));
     arg.dtype = u->dtype.is_index() ? kI64 : u->dtype;
@@ -154,27 +148,10 @@ std::string KernelWriter::Comment() const {
   return out;
 }
 
-std::string KernelWriter::Signature() {
-  std::vector<std::string> params;
-  size_t var = 0;
-  const std::vector<bool> aliased = AliasedSlots(calls_.Of(kernel_.name), result_.params);
-  for (size_t i = 0; i < result_.params.size(); ++i) {
-    const KernelParam& arg = result_.params[i];
-    if (arg.is_var) {
-      params.push_back(Cat("const ", ValueType(arg.dtype.scalar(), 1), " ", var_names_[var++]));
-    } else if (arg.dtype.is_image()) {
-      params.push_back(Cat(arg.writes ? "write_only" : "read_only", " image2d_t ", arg.name));
-    } else {
-      params.push_back(Cat("__global ", arg.writes ? "" : "const ", MemoryType(arg.dtype.scalar()),
-                           "* ", aliased[i] ? "" : "restrict ", arg.name));
-    }
-  }
-  std::string head = "__kernel";
-  absl::StrAppend(&head, " __attribute__((reqd_work_group_size(", result_.local[0], ", ",
-                  result_.local[1], ", ", result_.local[2], ")))\nvoid ", result_.name, "(");
-  const std::string pad(result_.name.size() + 6, ' ');
-  size_t column = pad.size();
-  std::string out = head;
+std::string ParameterList(std::string_view head, std::span<const std::string> params,
+                          size_t column) {
+  const std::string pad(column, ' ');
+  std::string out(head);
   for (size_t i = 0; i < params.size(); ++i) {
     if (i > 0 && column + params[i].size() + 4 > kMaxLine) {
       absl::StrAppend(&out, ",\n", pad);
@@ -186,8 +163,7 @@ std::string KernelWriter::Signature() {
     out += params[i];
     column += params[i].size();
   }
-  out += ") {\n";
   return out;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike

@@ -1,4 +1,4 @@
-#include "codegen/opencl/cat.h"
+#include "codegen/clike/cat.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tg::opencl {
+namespace tg::clike {
 namespace {
 
 TEST(CatTest, TextsAndIntegers) {
@@ -70,4 +70,4 @@ TEST(TextTest, CopiesAndMoves) {
 }
 
 }  // namespace
-}  // namespace tg::opencl
+}  // namespace tg::clike

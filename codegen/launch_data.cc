@@ -1,4 +1,4 @@
-#include "codegen/opencl/launch_data.h"
+#include "codegen/launch_data.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "ir/value.h"
 #include "ir/walk.h"
 
-namespace tg::opencl {
+namespace tg::codegen {
 namespace {
 
 bool IsLeaf(const UOp* u, const UOp* item) {
@@ -83,4 +83,4 @@ std::vector<std::string> SizeExpr::Vars() const {
   return names;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::codegen

@@ -1,6 +1,6 @@
 // The data that a runtime needs to launch a rendered kernel.
-#ifndef TG_CODEGEN_OPENCL_LAUNCH_DATA_H_
-#define TG_CODEGEN_OPENCL_LAUNCH_DATA_H_
+#ifndef TG_CODEGEN_LAUNCH_DATA_H_
+#define TG_CODEGEN_LAUNCH_DATA_H_
 
 #include <array>
 #include <cstdint>
@@ -14,9 +14,9 @@
 #include "ir/dtype.h"
 #include "ir/uop.h"
 
-namespace tg::opencl {
+namespace tg::codegen {
 
-// A parameter of the C function.
+// A parameter of the kernel's function.
 struct KernelParam {
   bool is_var = false;
   int slot = -1;     // buffers: number of the define_global, which is the operand number of the
@@ -55,17 +55,21 @@ class SizeExpr {
   std::vector<Step> steps_;
 };
 
+// A kernel as a renderer made it.
 struct RenderedKernel {
-  std::string name;                 // name of the function in the source
-  std::string source;               // complete and compilable alone
-  std::string body;                 // the function without the prelude; RenderModule joins bodies
+  std::string name;                 // name of the function in the source or object
+  std::string source;               // text renderers: complete and compilable alone
+  std::string body;                 // text renderers: the function without the prelude
   std::vector<KernelParam> params;  // in parameter order
   // The number of work-groups, and of work-items per group, by dimension: global size = groups *
   // local.
   SizeExpr groups[3];
   int64_t local[3] = {1, 1, 1};
+  // Bytes of memory that the caller gives each work-group that runs, behind the parameters, for
+  // scratch that is too large for a stack. 0: the function has no such parameter.
+  int64_t group_memory = 0;
 };
 
-}  // namespace tg::opencl
+}  // namespace tg::codegen
 
-#endif  // TG_CODEGEN_OPENCL_LAUNCH_DATA_H_
+#endif  // TG_CODEGEN_LAUNCH_DATA_H_

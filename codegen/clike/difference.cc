@@ -3,12 +3,11 @@
 // Every operation in the source is one of the kernel's operations with the sign turned. Sums whose
 // terms are all negative are the exception: x + (-a + -b) is written x - a - b. The first
 // difference lies between x and the result, so it overflows only if x or the result does.
-#include "codegen/opencl/cat.h"
-#include "codegen/opencl/kernel_writer.h"
-#include "codegen/opencl/types.h"
+#include "codegen/clike/cat.h"
+#include "codegen/clike/kernel_writer.h"
 #include "ir/value.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 
 namespace {
 
@@ -78,4 +77,4 @@ bool KernelWriter::Difference(const UOp* u, Expr& e) {
   return true;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike

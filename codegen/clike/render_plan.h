@@ -1,8 +1,8 @@
 // Plan: decisions that the renderer makes before it writes a line: the number of uses of each
 // value, the last position at which its text may appear, and the scratch that becomes named
 // variables.
-#ifndef TG_CODEGEN_OPENCL_RENDER_PLAN_H_
-#define TG_CODEGEN_OPENCL_RENDER_PLAN_H_
+#ifndef TG_CODEGEN_CLIKE_RENDER_PLAN_H_
+#define TG_CODEGEN_CLIKE_RENDER_PLAN_H_
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 #include "ir/module.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 
 // A part of a register scratch that every access to it covers exactly. It becomes one variable.
 struct Piece {
@@ -21,6 +21,7 @@ struct Piece {
   int lanes = 1;
   int64_t element = 0;      // its first element in the scratch
   int first = -1;           // position of the first access
+  int last = -1;            // last position of an access or of a loaded value's text
   bool declare = true;      // declared separately; else by the store at `first`
   std::vector<int> stores;  // positions in ascending order
 };
@@ -36,6 +37,9 @@ class Plan {
   int user(const UOp* u) const { return places_[u->id].user; }
   // Returns the number of loops around a position.
   int depth(int position) const { return depth_[block_[position]]; }
+
+  // Returns the last position at which the text of the node at `position` may appear.
+  int last_text(int position) const { return last_text_[position]; }
 
   // Returns the piece that an address in a register scratch denotes, or null if the scratch is an
   // array.
@@ -72,6 +76,6 @@ class Plan {
   llvm::DenseMap<const UOp*, std::vector<Piece>> pieces_;  // by scratch, in order
 };
 
-}  // namespace tg::opencl
+}  // namespace tg::clike
 
-#endif  // TG_CODEGEN_OPENCL_RENDER_PLAN_H_
+#endif  // TG_CODEGEN_CLIKE_RENDER_PLAN_H_

@@ -1,12 +1,12 @@
 // Writes the values of elementwise ops.
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "codegen/opencl/cat.h"
-#include "codegen/opencl/kernel_writer.h"
-#include "codegen/opencl/types.h"
+#include "codegen/clike/cat.h"
+#include "codegen/clike/kernel_writer.h"
+#include "codegen/clike/types.h"
 #include "ir/value.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 namespace {
 
 char ClassLetter(DType t) {
@@ -67,7 +67,7 @@ void KernelWriter::WriteConstant(const UOp* u, Expr& e) {
     }
     list += mask ? (v ? "-1" : "0") : Literal(Shown(s), v, false);
   }
-  e.text = Cat("(", mask ? MaskType(32, lanes) : Type(s, lanes), ")(", list, ")");
+  e.text = VectorLiteral(mask ? MaskType(32, lanes) : Type(s, lanes), lanes, list, splat);
   e.precedence = kUnary;
   if (mask) e.mask_bits = 32;
 }
@@ -106,10 +106,11 @@ std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
       absl::StrAppend(&list, list.empty() ? "" : ", ", v ? "-1" : "0");
       if (IsSplatConst(u)) break;
     }
-    return Parenthesized(Cat("(", MaskType(bits, lanes), ")(", list, ")"), kUnary, precedence);
+    return Parenthesized(VectorLiteral(MaskType(bits, lanes), lanes, list, IsSplatConst(u)), kUnary,
+                         precedence);
   }
   if (MaskBits(u) == bits) return Operand(u, precedence).str();
-  return Cat("convert_", MaskType(bits, lanes), "(", Operand(u, kTernary), ")");
+  return ConvertMask(Operand(u, kTernary), MaskBits(u), bits, lanes);
 }
 
 void KernelWriter::AppendScalar(Text& out, const UOp* u) {
@@ -127,14 +128,14 @@ const Spelling* KernelWriter::SpellingOf(const UOp* u) {
   const DType t = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
   const char letter = ClassLetter(t);
   if (letter == 'i' && u->num_srcs == 2) {
-    const Spelling* row = FindSpelling(u->op, 'n');
+    const Spelling* row = language_.spellings->Find(u->op, 'n');
     if (row && bounds_.Min(u->src(0)) >= 0 && bounds_.Min(u->src(1)) >= 0) return row;
   }
   if ((letter == 'i' || letter == 'u') && t.lanes() == 1 && IsNarrow(t.scalar())) {
-    if (const Spelling* row = FindSpelling(u->op, 's')) return row;
+    if (const Spelling* row = language_.spellings->Find(u->op, 's')) return row;
   }
-  const Spelling* row = FindSpelling(u->op, letter);
-  return row || !t.is_float() ? row : FindSpelling(u->op, 'f');
+  const Spelling* row = language_.spellings->Find(u->op, letter);
+  return row || !t.is_float() ? row : language_.spellings->Find(u->op, 'f');
 }
 
 // Returns whether the result has to be computed in an unsigned type: its exact value may be outside
@@ -202,15 +203,18 @@ std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast
       if (!cast && IsSplatConst(u)) {
         return Parenthesized(list, list[0] == '(' ? kUnary : kPrimary, precedence);
       }
-      return Parenthesized(Cat("(", ValueType(to, u->dtype.lanes()), ")(", list, ")"), kUnary,
-                           precedence);
+      return Parenthesized(
+          VectorLiteral(ValueType(to, u->dtype.lanes()), u->dtype.lanes(), list, IsSplatConst(u)),
+          kUnary, precedence);
     }
     if (IsUnsigned(s)) return Operand(u, precedence).str();
-    return Cat("as_", ValueType(UnsignedOf(s), u->dtype.lanes()), "(", Operand(u, kTernary, true),
-               ")");
+    const Expr& of = ExprOf(u);
+    Expr bits;
+    Reinterpret(s, UnsignedOf(s), u->dtype.lanes(), of.text, of.precedence, bits);
+    return Parenthesized(bits.text, bits.precedence, precedence);
   }
   if (!cast || (IsUnsigned(s) && !IsNarrow(s))) return Operand(u, precedence).str();
-  const std::string type = BitWidth(s) == 64 ? "ulong" : "uint";
+  const std::string type = ValueType(BitWidth(s) == 64 ? Scalar::kU64 : Scalar::kU32, 1);
   return Parenthesized(Cat("(", type, ")", Operand(u, kUnary)), kUnary, precedence);
 }
 
@@ -238,8 +242,7 @@ void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
     return;
   }
   if (lanes > 1) {
-    e.text = Cat("as_", ValueType(s, lanes), "(", modular, ")");
-    e.precedence = kPostfix;
+    Reinterpret(UnsignedOf(s), s, lanes, modular, row.precedence, e);
   } else {
     e.text = Cat("(", ValueType(s, 1), ")", Parenthesized(modular, row.precedence, kUnary));
     e.precedence = kUnary;
@@ -253,8 +256,10 @@ void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
 // Writes a multiply-add with two roundings, or with one if the module allows contraction and the
 // target has the instruction.
 void KernelWriter::MulAcc(const UOp* u, Expr& e) {
-  if (!no_contract_ && target_.fast_fma && u->dtype.scalar() != Scalar::kF16) {
-    e.text = Cat("fma(", Operand(u->src(0), kTernary, true), ", ",
+  const std::string_view fma =
+      no_contract_ || !target_.fast_fma ? std::string_view() : FmaFunction(u->dtype);
+  if (!fma.empty()) {
+    e.text = Cat(fma, "(", Operand(u->src(0), kTernary, true), ", ",
                  Operand(u->src(1), kTernary, true), ", ", Operand(u->src(2), kTernary, true), ")");
     e.precedence = kPostfix;
   } else {
@@ -271,12 +276,10 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   }
   const Spelling* row = SpellingOf(u);
   const bool is_max = (u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float();
-  if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16) row = FindSpelling(u->op, 'i');
+  if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16)
+    row = language_.spellings->Find(u->op, 'i');
   if (!row) return Unsupported(u, "devectorize rewrites it");
-  if (row->classes == "h" && u->dtype.lanes() > 1) {
-    HalfVectorFunction(u, *row, e);
-    return absl::OkStatus();
-  }
+  if (SpecialElementwise(u, *row, e)) return absl::OkStatus();
   const DType operand = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
   const bool narrow =
       IsInt(Shown(operand.scalar())) && IsNarrow(operand.scalar()) && operand.lanes() == 1;
@@ -308,7 +311,7 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
     }
   }
   if (Difference(u, e)) return absl::OkStatus();
-  if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
+  if (row->has('d')) DefineOp(u, operand);
   const bool vector = operand.lanes() > 1;
   const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
   auto text = [&](Text& out, int i, int precedence) {
@@ -360,36 +363,6 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   return absl::OkStatus();
 }
 
-// The rows of class h compute `(half)function((float)$0)`. C has no casts between vectors, so here
-// functions of the prelude convert them.
-void KernelWriter::HalfVectorFunction(const UOp* u, const Spelling& row, Expr& e) {
-  constexpr std::string_view kCast = "(half)";
-  TG_CHECK(row.text.starts_with(kCast));
-  const std::string_view call = row.text.substr(kCast.size());
-  const int lanes = u->dtype.lanes();
-  std::string operands;
-  for (const UOp* s : u->srcs()) {
-    operands += Cat(std::string_view(operands.empty() ? "" : ", "),
-                    prelude_->ConvertLanes(Scalar::kF16, Scalar::kF32, lanes), "(",
-                    Operand(s, kTernary, true), ")");
-  }
-  e.text = Cat(prelude_->ConvertLanes(Scalar::kF32, Scalar::kF16, lanes), "(",
-               call.substr(0, call.find('(')), "(", operands, "))");
-  e.precedence = kPostfix;
-}
-
-// Calls a function on vectors through one that is not inlined. The text is `function(operands)`;
-// a function of the prelude has the type in its name already.
-void KernelWriter::Outline(const UOp* u, bool has_type_in_name, Expr& e) {
-  const std::string text(e.text), type = Type(u->dtype.scalar(), u->dtype.lanes());
-  const size_t parenthesis = text.find('(');
-  const bool binary = u->num_srcs == 2;
-  const std::string name = prelude_->Outlined(
-      text.substr(0, parenthesis), has_type_in_name ? "" : "_" + type, type,
-      binary ? Cat(type, " x, ", type, " y") : Cat(type, " x"), binary ? "x, y" : "x");
-  e.text = Cat(name, text.substr(parenthesis));
-}
-
 absl::Status KernelWriter::WriteValue(const UOp* u) {
   Expr& e = exprs_[u];
   absl::Status status;
@@ -416,4 +389,4 @@ absl::Status KernelWriter::WriteValue(const UOp* u) {
   return status;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike

@@ -1,6 +1,6 @@
 // Chooses loads before which the kernel requests the memory further ahead (a software prefetch).
-#ifndef TG_CODEGEN_OPENCL_READ_AHEAD_H_
-#define TG_CODEGEN_OPENCL_READ_AHEAD_H_
+#ifndef TG_CODEGEN_CLIKE_READ_AHEAD_H_
+#define TG_CODEGEN_CLIKE_READ_AHEAD_H_
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "passes/target.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 
 // The distance of a request in bytes: what a core reads in a few times the latency of memory.
 inline constexpr int64_t kReadAheadBytes = 4096;
@@ -20,6 +20,6 @@ inline constexpr int64_t kReadAheadBytes = 4096;
 // and cache line. It is empty on a GPU.
 llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Target& target);
 
-}  // namespace tg::opencl
+}  // namespace tg::clike
 
-#endif  // TG_CODEGEN_OPENCL_READ_AHEAD_H_
+#endif  // TG_CODEGEN_CLIKE_READ_AHEAD_H_

@@ -1,12 +1,12 @@
-#include "codegen/opencl/render_plan.h"
+#include "codegen/clike/render_plan.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/check.h"
-#include "codegen/opencl/cat.h"
+#include "codegen/clike/cat.h"
 
-namespace tg::opencl {
+namespace tg::clike {
 namespace {
 
 // Returns whether the op's text may be inlined into its users.
@@ -159,6 +159,7 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
     piece.element = f.element;
     piece.first = accesses[0];
     for (int at : accesses) {
+      piece.last = std::max({piece.last, at, last_text_[at]});
       if (order[static_cast<size_t>(at)]->op == Op::kStore) piece.stores.push_back(at);
     }
     DeclareAtStore(order, piece, accesses);
@@ -211,4 +212,4 @@ bool Plan::StaysValid(const UOp* load, const Piece& piece) const {
   return it == piece.stores.end() || *it >= to;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike

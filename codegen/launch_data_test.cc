@@ -1,5 +1,5 @@
 // SizeExpr evaluates any integer expression over variables as the interpreter does.
-#include "codegen/opencl/launch_data.h"
+#include "codegen/launch_data.h"
 
 #include <random>
 #include <string>
@@ -10,7 +10,7 @@
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
 
-namespace tg::opencl {
+namespace tg::codegen {
 namespace {
 
 // A variable of an integer type, in the form that legalized kernels have.
@@ -90,4 +90,4 @@ TEST(SizeExprTest, WorkItems) {
 }
 
 }  // namespace
-}  // namespace tg::opencl
+}  // namespace tg::codegen

@@ -1,4 +1,4 @@
-#include "codegen/opencl/outline.h"
+#include "codegen/clike/outline.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tg::opencl {
+namespace tg::clike {
 namespace {
 
 // Identifies a function of the source: an op, scalar type and lanes, and for an access the address
@@ -111,4 +111,4 @@ llvm::DenseSet<const UOp*> FindOutlined(const Kernel& kernel, const passes::Targ
   return outlined;
 }
 
-}  // namespace tg::opencl
+}  // namespace tg::clike
