@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,16 @@ struct KernelParam {
 // An integer expression over variables, independent of the kernel from which it was made.
 class SizeExpr {
  public:
+  // One node: its op and the values of earlier steps that it reads.
+  struct Step {
+    Op op;
+    Scalar type, operand_type;  // operand_type differs for a comparison
+    std::array<uint32_t, 3> operands = {};
+    uint32_t num_operands = 0;
+    int64_t value = 0;  // value of a constant
+    std::string var;
+  };
+
   SizeExpr() : SizeExpr(1) {}
   explicit SizeExpr(int64_t value);
   // Accepts constants, vars and elementwise ops; other ops are an error. `item` is a special that
@@ -39,19 +50,12 @@ class SizeExpr {
   bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
   // Returns the value as the interpreter computes it, where `var` gives the value of each variable.
   int64_t Evaluate(const std::function<int64_t(std::string_view)>& var, int64_t item = 0) const;
+  // In order of evaluation; the last one's value is the expression's.
+  std::span<const Step> steps() const { return steps_; }
   // The names of the variables that Evaluate reads.
   std::vector<std::string> Vars() const;
 
  private:
-  // One node: its op and the values of earlier steps that it reads.
-  struct Step {
-    Op op;
-    Scalar type, operand_type;  // operand_type differs for a comparison
-    std::array<uint32_t, 3> operands = {};
-    uint32_t num_operands = 0;
-    int64_t value = 0;  // value of a constant
-    std::string var;
-  };
   std::vector<Step> steps_;
 };
 

@@ -145,6 +145,24 @@ std::vector<Target> MakePresets() {
   neon.flops_per_second = 1.6e11;
   neon.bytes_per_second = 4e10;
   all.push_back(neon);
+
+  // Source for whatever compiler and processor. Its compiler has cheap calls and inlines by itself,
+  // and unrolls loops. Functions of a C library have no versions on vectors.
+  Target c = avx2;
+  c.name = "c";
+  c.doc = "C17 by GCC or Clang, with vectors of 32 bytes";
+  c.inlined_instructions = c.unrolled_instructions = 0;
+  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin, Op::kPow}) {
+    c.own_functions[static_cast<size_t>(op)] = true;
+  }
+  all.push_back(c);
+
+  Target c99 = c;
+  c99.name = "c99";
+  c99.doc = "C99 by any compiler, without vectors";
+  c99.alu_width = 0;
+  c99.mem_width = 1;
+  all.push_back(c99);
   return all;
 }
 

@@ -319,7 +319,7 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
     // Parenthesizes where compilers warn: nested comparisons of bools, and one bitwise operator
     // inside another. A chain of one operator needs no parentheses.
     const auto is_chain = [&] { return i == 0 && exprs_.Get(s).precedence == row->precedence; };
-    if (bits_op && !is_chain()) precedence = std::max<int>(precedence, kAdditive);
+    if (bits_op && !is_chain()) precedence = std::max<int>(precedence, language_.bit_operand);
     if (s->dtype.is_bool() && row->precedence >= kEqual) {
       precedence = std::max<int>(precedence, kShift);
     }

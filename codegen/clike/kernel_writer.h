@@ -5,7 +5,7 @@
 // expressions, blocks, wrapping integers computed as unsigned ones, masks (a vector of bools is a
 // vector of integers 0 and -1). A language is a table of spellings (spelling.h) and a class derived
 // from this one, whose functions spell types and literals, and write accesses to memory, work-items
-// and what else differs.
+// and what else differs. docs/renderers.md says how to add one.
 //
 // Loads, and values with several uses, get names (v0, v1, ...). A short expression with one use is
 // inlined there, but never past a store that could change its value. Register scratch whose pieces
@@ -95,6 +95,8 @@ struct Language {
   std::string_view name;   // begins error messages
   std::string_view title;  // in sentences
   const SpellingTable* spellings;
+  // Operands of & | ^ that bind less tightly get parentheses, because compilers warn otherwise.
+  Precedence bit_operand;
   bool calls_outlined;  // functions on vectors may be called through FindOutlined's wrappers
   bool reads_ahead;     // has a function for FindReadAhead's requests
 };
@@ -282,6 +284,11 @@ class KernelWriter {
   DType computed_;               // the type that CheckType last found valid for all ops
   std::vector<const UOp*> ifs_;  // the gates of the enclosing ifs
 };
+
+// Returns whether this is a keyword of C or of languages made from it.
+bool IsKeyword(std::string_view name);
+// Returns the name with `_` for each character that C does not have in names.
+std::string Identifier(std::string_view name);
 
 // Returns the gate of an address, or null.
 const UOp* GateOf(const UOp* address);

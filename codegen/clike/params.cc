@@ -11,8 +11,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::clike {
-namespace {
-
 // Keywords of C and of languages made from it.
 bool IsKeyword(std::string_view name) {
   static constexpr std::string_view kWords[] = {
@@ -32,8 +30,6 @@ std::string Identifier(std::string_view name) {
   }
   return out;
 }
-
-}  // namespace
 
 // Names that a variable of the module must not have in the source: keywords, the functions that the
 // renderer calls (functions of ops are in the table), and the renderer's own names.

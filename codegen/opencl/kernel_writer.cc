@@ -22,6 +22,7 @@ constexpr clike::Language MakeLanguage(const clike::SpellingTable& spellings) {
   return {.name = "opencl",
           .title = "OpenCL",
           .spellings = &spellings,
+          .bit_operand = clike::kAdditive,
           .calls_outlined = true,
           .reads_ahead = true};
 }

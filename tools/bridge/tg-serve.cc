@@ -208,7 +208,8 @@ class Server {
                           runtime::CountWork(*built.kernels()[i].kernel, var));
       answer += Cat(kernel.name, " ", static_cast<int64_t>(work.ops), " ",
                     static_cast<int64_t>(work.load_bytes + work.store_bytes));
-      for (const codegen::SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
+      for (const codegen::SizeExpr& groups : kernel.groups)
+        answer += Cat(" ", groups.Evaluate(var));
       for (const int64_t local : kernel.local) answer += Cat(" ", local);
       answer += Cat(" ", kernel.source.size(), "\n", kernel.source);
     }
