@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "codegen/c/renderer.h"
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -17,6 +17,7 @@
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
+#include "runtime/export/c_unit.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
 #include "tools/driver/listing.h"
@@ -63,9 +64,10 @@ struct OptFlags {
         "the passes to run, e.g. kernelize,lower:max=8:explain; 'default' is tg's pipeline");
     flags.String("o", "FILE", &output,
                  "where the result goes; '-', the default, is standard output");
-    flags.Choice("emit", {"uop", "opencl"}, &emit,
-                 "what to write; opencl (the source of all kernels) first runs the passes of the "
-                 "default pipeline that follow those of --pass");
+    flags.Choice("emit", {"uop", "opencl", "c", "c-header", "c99", "c99-header"}, &emit,
+                 "what to write; all but uop first run the passes of the default pipeline that "
+                 "follow those of --pass. opencl: the source of all kernels; c, c99: a unit with "
+                 "kernels and graphs as functions; c-header, c99-header: what it declares");
     AddInputFormat(flags, &input_format);
     passes.AddTo(flags);
     flags.Group("Instead of all this, print");
@@ -143,10 +145,20 @@ class OptRun {
     const absl::StatusOr<passes::Target> target = passes::FindTarget(module.target);
     if (!target.ok()) return target.status();
     passes::ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
-    absl::StatusOr<opencl::RenderedModule> rendered =
+    if (flags_.emit != "opencl") return EmitC(module, *target, workers);
+    absl::StatusOr<codegen::RenderedModule> rendered =
         opencl::RenderModule(module, *target, &workers);
     if (!rendered.ok()) return rendered.status();
     return std::move(rendered->source);
+  }
+
+  absl::StatusOr<std::string> EmitC(const Module& module, const passes::Target& target,
+                                    passes::ThreadPool& workers) const {
+    const codegen::Renderer& renderer =
+        flags_.emit.starts_with("c99") ? c::C99Renderer() : c::C17Renderer();
+    absl::StatusOr<runtime::CUnit> unit = runtime::MakeCUnit(module, renderer, target, &workers);
+    if (!unit.ok()) return unit.status();
+    return flags_.emit.ends_with("-header") ? std::move(unit->header) : std::move(unit->source);
   }
 
   // Reads a valid module from the file. Returns null after errors, which are printed.
@@ -207,8 +219,8 @@ int OptMain(int argc, const char* const* argv, std::span<const passes::Pass* con
     return Fail(kExitUsage,
                 absl::InvalidArgumentError("--pass: " + std::string(pipeline.status().message())));
   }
-  // OpenCL C is rendered from linear kernels.
-  if (values.emit == "opencl") {
+  // Source is rendered from linear kernels.
+  if (values.emit != "uop") {
     const passes::Pipeline rest = passes::MakePipeline(passes::RemainingPasses(*pipeline));
     pipeline->insert(pipeline->end(), rest.begin(), rest.end());
   }
