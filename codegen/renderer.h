@@ -4,7 +4,7 @@
 // What a backend cannot do is a Status, never a wrong result: kFailedPrecondition for a kernel that
 // is not at stage linear, kUnimplemented for an op, a type or a width that it lacks. The message
 // begins with the renderer's name and names the kernel and the op. Passes avoid such kernels,
-// because they are told by a Target what the backend has.
+// because they are told by a Target what the backend has (docs/renderers.md).
 #ifndef TG_CODEGEN_RENDERER_H_
 #define TG_CODEGEN_RENDERER_H_
 
