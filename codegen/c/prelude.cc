@@ -1,9 +1,9 @@
 #include "codegen/c/prelude.h"
 
+#include "base/check.h"
 #include "codegen/c/types.h"
 #include "codegen/clike/cat.h"
 #include "codegen/clike/types.h"
-#include "ir/check.h"
 #include "ir/value.h"
 
 namespace tg::c {

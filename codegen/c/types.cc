@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "absl/strings/str_format.h"
+#include "base/check.h"
 #include "codegen/clike/cat.h"
-#include "ir/check.h"
 #include "ir/text/constant.h"
 #include "ir/value.h"
 

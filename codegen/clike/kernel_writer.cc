@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "codegen/clike/cat.h"
 #include "codegen/renderer.h"
-#include "ir/check.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 

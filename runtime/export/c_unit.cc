@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "base/status.h"
 #include "codegen/c/renderer.h"
-#include "runtime/base/status.h"
 #include "runtime/plan/extents.h"
 #include "runtime/plan/launch_order.h"
 #include "runtime/plan/temporaries.h"
