@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "codegen/c/renderer.h"
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
