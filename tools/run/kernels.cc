@@ -26,7 +26,7 @@ std::string WithoutName(std::string source, const std::string& name) {
   return source;
 }
 
-const opencl::RenderedKernel* RenderingOf(const runtime::DeviceSession& session,
+const codegen::RenderedKernel* RenderingOf(const runtime::DeviceSession& session,
                                           const Finding& finding) {
   for (const auto& device : session.devices()) {
     if (device->context().get() != finding.device) continue;
@@ -64,7 +64,7 @@ absl::Status ModelRun::ReportKernelCheck(const absl::Status& ran) {
 }
 
 bool ModelRun::HasSameSource(const Finding& finding, std::unique_ptr<Module> module) const {
-  const opencl::RenderedKernel* kernel = RenderingOf(*device_, finding);
+  const codegen::RenderedKernel* kernel = RenderingOf(*device_, finding);
   if (kernel == nullptr) return false;
   for (const auto& device : device_->devices()) {
     if (device->context().get() != finding.device) continue;
@@ -84,7 +84,7 @@ absl::Status ModelRun::ReportFinding(const Finding& finding) const {
   const std::string path = Cat(stem.empty() ? "module" : stem, "-kernel-", finding.step + 1);
   llvm::outs() << checker_->Summary();
   if (finding.compiled == nullptr) return absl::OkStatus();
-  if (const opencl::RenderedKernel* kernel = RenderingOf(*device_, finding)) {
+  if (const codegen::RenderedKernel* kernel = RenderingOf(*device_, finding)) {
     llvm::outs() << "the source of @" << finding.compiled->name << ", which differs:\n"
                  << kernel->source << "\n";
   }
