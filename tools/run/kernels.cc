@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "codegen/opencl/renderer.h"
+#include "codegen/renderer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
 #include "runtime/kernel_check/reproduction.h"
@@ -27,7 +28,7 @@ std::string WithoutName(std::string source, const std::string& name) {
 }
 
 const codegen::RenderedKernel* RenderingOf(const runtime::DeviceSession& session,
-                                          const Finding& finding) {
+                                           const Finding& finding) {
   for (const auto& device : session.devices()) {
     if (device->context().get() != finding.device) continue;
     for (size_t i = 0; i < device->rendered().size(); ++i) {
