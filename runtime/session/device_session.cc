@@ -226,7 +226,7 @@ absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDe
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, buffers, vars));
   // Uploads are not part of the measured run.
   TG_RETURN_IF_ERROR(Finish());
-  std::vector<ClEvent> events;
+  std::vector<Event> events;
   times_ = {};
   times_.start = HostNanos();
   for (int64_t i = 1; i < times; ++i) TG_RETURN_IF_ERROR(last_plan_->Enqueue());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/llvm/renderer.h"
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -15,6 +16,7 @@
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
+#include "runtime/cpu/code_generator.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
 #include "tools/driver/listing.h"
@@ -61,9 +63,10 @@ struct OptFlags {
         "the passes to run, e.g. kernelize,lower:max=8:explain; 'default' is tg's pipeline");
     flags.String("o", "FILE", &output,
                  "where the result goes; '-', the default, is standard output");
-    flags.Choice("emit", {"uop", "opencl"}, &emit,
-                 "what to write; opencl (the source of all kernels) first runs the passes of the "
-                 "default pipeline that follow those of --pass");
+    flags.Choice("emit", {"uop", "opencl", "llvm", "asm"}, &emit,
+                 "what to write; opencl (the source of all kernels), llvm (the same in LLVM's "
+                 "assembly language) and asm (this machine's) first run the passes of the default "
+                 "pipeline that follow those of --pass");
     AddInputFormat(flags, &input_format);
     passes.AddTo(flags);
     flags.Group("Instead of all this, print");
@@ -110,6 +113,11 @@ class OptRun {
     if (flags_.emit == "uop") return PrintModule(module);
     const absl::StatusOr<passes::Target> target = passes::FindTarget(module.target);
     if (!target.ok()) return target.status();
+    if (flags_.emit != "opencl") {
+      const absl::StatusOr<std::string> text = llvm_ir::RenderModule(module, *target);
+      if (!text.ok() || flags_.emit == "llvm") return text;
+      return runtime::cpu::Compile(*text, runtime::cpu::Output::kAssembly);
+    }
     passes::ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
     absl::StatusOr<opencl::RenderedModule> rendered =
         opencl::RenderModule(module, *target, &workers);
@@ -175,8 +183,8 @@ int OptMain(int argc, const char* const* argv, std::span<const passes::Pass* con
     return Fail(kExitUsage,
                 absl::InvalidArgumentError("--pass: " + std::string(pipeline.status().message())));
   }
-  // OpenCL C is rendered from linear kernels.
-  if (values.emit == "opencl") {
+  // Code is made of linear kernels.
+  if (values.emit != "uop") {
     const passes::Pipeline rest = passes::MakePipeline(passes::RemainingPasses(*pipeline));
     pipeline->insert(pipeline->end(), rest.begin(), rest.end());
   }

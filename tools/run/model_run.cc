@@ -110,9 +110,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
   options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
   {
     const ScopedSpan span(&spans_, "open device");
-    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
     TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                        runtime::ChooseDevices(*module_, flags_.devices, devices));
+                        runtime::ChooseDevices(*module_, flags_.devices));
     TG_RETURN_IF_ERROR(
         runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
   }

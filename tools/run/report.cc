@@ -30,8 +30,12 @@ absl::Status ModelRun::DumpKernels() const {
     const std::string folder =
         d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
     TG_RETURN_IF_ERROR(instrument::MakeFolder(folder));
+    const bool native = device_->devices()[d]->context()->info().is_native;
     for (const opencl::RenderedKernel& kernel : device_->devices()[d]->rendered()) {
-      TG_RETURN_IF_ERROR(instrument::WriteFile(folder + "/" + kernel.name + ".cl", kernel.source));
+      std::string name = kernel.name;
+      std::replace(name.begin(), name.end(), '/', '_');
+      TG_RETURN_IF_ERROR(
+          instrument::WriteFile(Cat(folder, "/", name, native ? ".ll" : ".cl"), kernel.source));
     }
   }
   return absl::OkStatus();
