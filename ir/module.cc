@@ -157,6 +157,9 @@ void CloneBody(const Body& from, Body& to) {
     if (const StringId name = from.side.name(u)) {
       to.side.SetName(copy, to.context->Intern(from.context->String(name)));
     }
+    if (const StringId origin = from.side.origin(u)) {
+      to.side.SetOrigin(copy, to.context->Intern(from.context->String(origin)));
+    }
     if (from.side.loc(u).line) to.side.SetLoc(copy, from.side.loc(u));
   }
   to.root = from.root ? map.Get(from.root) : nullptr;

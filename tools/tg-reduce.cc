@@ -3,8 +3,11 @@
 //   tg-reduce --seed=241                       what tg-fuzz found
 //   tg-reduce bad.uop                          whatever check of tg-fuzz bad.uop fails
 //   tg-reduce bad.uop --command='not tg-opt %s --pass=default'
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -43,6 +46,47 @@ fuzz::SeedFailure CheckApart(const RandomProgram& program, fuzz::CheckOptions op
   return result.failures.empty() ? fuzz::SeedFailure{} : result.failures[0];
 }
 
+volatile std::sig_atomic_t interrupted = 0;  // the signal's number
+
+void Interrupt(int signal) { interrupted = signal; }
+
+// Tells how far the reduction is: often on a terminal, else every ten seconds.
+class ReduceProgress {
+ public:
+  ~ReduceProgress() { Clear(); }
+
+  void Show(const fuzz::ReduceResult& best, size_t nodes) {
+    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < (is_terminal ? std::chrono::milliseconds(100) : std::chrono::seconds(10))) {
+      return;
+    }
+    last_ = now;
+    shown_ = is_terminal;
+    std::fprintf(stderr, "%stg-reduce: %d candidates, %d steps, %zu nodes are left%s",
+                 is_terminal ? "\r" : "", best.tried, best.kept, nodes,
+                 is_terminal ? "\x1b[K" : "\n");
+  }
+  void Clear() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  bool shown_ = false;
+};
+
+// The result as a module's text; `notes` are comments before it.
+std::string ResultText(const fuzz::ReduceResult& result, const std::string& notes) {
+  std::string text = "// " + std::to_string(result.tried) + " candidates, " +
+                     std::to_string(result.kept) + " steps\n" + notes;
+  for (const auto& [name, value] : result.program.vars) {
+    text += "// --var " + name + "=" + std::to_string(value) + "\n";
+  }
+  return text + PrintModule(*result.program.module);
+}
+
 // Runs the command with the module's file in place of each %s; returns whether it succeeds.
 bool RunCommand(const std::string& command, const RandomProgram& program) {
   std::string path = "/tmp/tg-reduce-XXXXXX";
@@ -52,7 +96,14 @@ bool RunCommand(const std::string& command, const RandomProgram& program) {
   bool ok = WriteFile(path, PrintModule(*program.module)).ok();
   std::string line = command;
   for (size_t at; (at = line.find("%s")) != std::string::npos;) line.replace(at, 2, path);
-  ok = ok && std::system((line + " >/dev/null 2>&1").c_str()) == 0;
+  const int status = ok ? std::system((line + " >/dev/null 2>&1").c_str()) : -1;
+  ok = ok && status == 0;
+  // While the command runs, an interrupt reaches the command only.
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const bool ended = status != -1 && ((WIFSIGNALED(status) && WTERMSIG(status) == signal) ||
+                                        (WIFEXITED(status) && WEXITSTATUS(status) == 128 + signal));
+    if (ended) Interrupt(signal);
+  }
   unlink(path.c_str());
   return ok;
 }
@@ -126,28 +177,40 @@ int Main(std::vector<std::string> arguments) {
     }
     fuzz::InlineInputs(program);
   }
-  const fuzz::ReduceResult result =
-      fuzz::Reduce(program, interesting, static_cast<int>(tries.value_or(5000)));
-  std::string text = "// " + std::to_string(result.tried) + " candidates, " +
-                     std::to_string(result.kept) + " steps\n";
-  if (command.empty()) {
+  std::signal(SIGINT, Interrupt);
+  std::signal(SIGTERM, Interrupt);
+  ReduceProgress progress;
+  absl::Status written;
+  fuzz::ReduceOptions options;
+  options.max_tries = static_cast<int>(tries.value_or(5000));
+  options.stop = [&] { return interrupted != 0 || !written.ok(); };
+  options.progress = [&](const fuzz::ReduceResult& best, size_t nodes, bool kept) {
+    progress.Show(best, nodes);
+    // What there is stays, however the reduction ends.
+    if (kept && !output.empty()) written = WriteFile(output, ResultText(best, "// not finished\n"));
+  };
+  const fuzz::ReduceResult result = fuzz::Reduce(program, interesting, options);
+  progress.Clear();
+  if (!written.ok()) return Fail(std::string(written.message()));
+  const int signal = interrupted;
+  std::string notes = signal != 0 ? "// interrupted: not finished\n" : "";
+  if (command.empty() && signal == 0) {
     const fuzz::SeedFailure last = CheckApart(result.program, check);
-    text += "// " + last.pass + ": " + last.message.substr(0, last.message.find('\n')) + "\n";
-    text += "// tg-fuzz's check with seed " + std::to_string(check.seed) +
-            (check.simplify ? ", simplify" : "") +
-            (check.random_directives ? ", random directives" : "") +
-            (check.shuffle ? ", shuffle" : "") + "\n";
+    notes += "// " + last.pass + ": " + last.message.substr(0, last.message.find('\n')) + "\n";
   }
-  for (const auto& [name, value] : result.program.vars) {
-    text += "// --var " + name + "=" + std::to_string(value) + "\n";
+  if (command.empty()) {
+    notes += "// tg-fuzz's check with seed " + std::to_string(check.seed) +
+             (check.simplify ? ", simplify" : "") +
+             (check.random_directives ? ", random directives" : "") +
+             (check.shuffle ? ", shuffle" : "") + "\n";
   }
-  text += PrintModule(*result.program.module);
+  const std::string text = ResultText(result, notes);
   if (output.empty()) {
     std::fputs(text.c_str(), stdout);
   } else if (absl::Status s = WriteFile(output, text); !s.ok()) {
     return Fail(std::string(s.message()));
   }
-  return 0;
+  return signal != 0 ? 128 + signal : 0;
 }
 
 }  // namespace

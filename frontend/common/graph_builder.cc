@@ -166,6 +166,15 @@ Value GraphBuilder::Declare(std::string_view name, BufferDecl decl) {
   return ir_.Buffer(module_.buffers.back().name, type);
 }
 
+void GraphBuilder::SetOrigin(uint32_t first, std::string_view origin) {
+  const Context& context = *body_.context;
+  const StringId text = body_.context->Intern(origin);
+  for (uint32_t id = first; id < context.num_nodes(); ++id) {
+    const UOp* u = context.node(id);
+    if (u->num_srcs > 0 && !body_.side.origin(u)) body_.side.SetOrigin(u, text);
+  }
+}
+
 void GraphBuilder::SetName(Value x, std::string_view name) {
   if (!x || x->num_srcs == 0 || body_.side.name(x)) return;
   body_.side.SetName(x, body_.context->Intern(SymbolFrom(name)));

@@ -125,6 +125,7 @@ absl::Status GraphRun::Move(const UOp* u, GraphValue& v) {
   auto map = IndexMapOf(u, from.tensor.shape, symbols);
   if (!map.ok()) return map.status();
   const bool is_target = from.version && is_target_.Contains(u);
+  if (absl::Status s = CheckExtents(map->shape); !s.ok()) return s;
   std::optional<Movement> movement;
   if (is_target) movement = MovementOf(*map);
   auto moved = Gather(u, from.tensor, *std::move(map), p_.options);

@@ -11,8 +11,21 @@ namespace {
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 
-// A larger result of a movement op is an error.
+// The elements of a tensor that can be interpreted as a whole.
 constexpr int64_t kMaxElements = int64_t{1} << 32;
+// The elements of a result that an index map may have, of which a reader may compute a few.
+constexpr int64_t kMaxMapped = int64_t{1} << 48;
+
+absl::Status CheckSize(const Extents& shape, int64_t max_elements) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (d < 0) return Bad(absl::StrCat("negative extent in ", ShapeText(shape)));
+    if (__builtin_mul_overflow(n, d, &n) || n > max_elements) {
+      return Bad(absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 // a + b * c modulo 2^64. An address that wrapped is out of bounds, which is checked where it is
 // used.
@@ -46,7 +59,7 @@ void ForEachElement(const Extents& shape, F&& f) {
 
 absl::StatusOr<IndexMap> Affine(const Extents& from, Extents to, std::vector<size_t> source_axis,
                                 Extents step, Extents origin) {
-  if (absl::Status s = CheckExtents(to); !s.ok()) return s;
+  if (absl::Status s = CheckSize(to, kMaxMapped); !s.ok()) return s;
   IndexMap map;
   map.shape = std::move(to);
   map.from = from;
@@ -188,16 +201,7 @@ absl::StatusOr<IndexMap> View(const UOp* u, const Extents& from, std::span<const
 
 }  // namespace
 
-absl::Status CheckExtents(const Extents& shape) {
-  int64_t n = 1;
-  for (int64_t d : shape) {
-    if (d < 0) return Bad(absl::StrCat("negative extent in ", ShapeText(shape)));
-    if (__builtin_mul_overflow(n, d, &n) || n > kMaxElements) {
-      return Bad(absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
-    }
-  }
-  return absl::OkStatus();
-}
+absl::Status CheckExtents(const Extents& shape) { return CheckSize(shape, kMaxElements); }
 
 void IndexMap::Range(int64_t first, size_t n, int64_t* out) const {
   if (is_identity) return std::iota(out, out + n, first);
@@ -231,7 +235,7 @@ absl::StatusOr<IndexMap> Expanded(const Extents& from, const Extents& to) {
     }
     step[i] = 0;
   }
-  if (absl::Status s = CheckExtents(to); !s.ok()) return s;
+  if (absl::Status s = CheckSize(to, kMaxMapped); !s.ok()) return s;
   return Affine(from, to, axis, step, Extents(rank, 0));
 }
 
@@ -241,6 +245,7 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols) {
   auto map = IndexMapOf(u, from, symbols);
   if (!map.ok()) return map.status();
+  if (absl::Status s = CheckExtents(map->shape); !s.ok()) return s;
   return MovementOf(*map);
 }
 
@@ -265,7 +270,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       for (int64_t d : items) {
         if (d < 0) return Bad("reshape to a negative extent");
       }
-      if (absl::Status s = CheckExtents(items); !s.ok()) return s;
+      if (absl::Status s = CheckSize(items, kMaxMapped); !s.ok()) return s;
       if (NumElements(items) != NumElements(from)) {
         return Bad(absl::StrCat("cannot reshape ", ShapeText(from), " to ", ShapeText(items)));
       }
@@ -317,7 +322,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
         const int64_t a = items[2 * i], b = items[2 * i + 1];
         if (u->op == Op::kPad) {
           if (a < 0 || b < 0) return Bad("pad by a negative amount");
-          if (a > kMaxElements || b > kMaxElements) return Bad("pads too much to be interpreted");
+          if (a > kMaxMapped || b > kMaxMapped) return Bad("pads too much to be interpreted");
           origin[i] = -a;
           to.push_back(a + from[i] + b);
         } else {
@@ -329,7 +334,7 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
           to.push_back(b - a);
         }
       }
-      if (absl::Status s = CheckExtents(to); !s.ok()) return s;
+      if (absl::Status s = CheckSize(to, kMaxMapped); !s.ok()) return s;
       return Affine(from, to, axis, step, origin);
     }
     default:

@@ -110,6 +110,7 @@ absl::Status ShapedRun::Move(const UOp* u, Value& v) {
     v.tensor = *std::move(t);
     return absl::OkStatus();
   }
+  if (absl::Status s = CheckExtents(map->shape); !s.ok()) return s;
   v.memory = from.memory;
   v.entry = from.entry;
   v.element = from.element;

@@ -64,6 +64,7 @@ Tensor Gather(const Tensor& from, const Movement& m) {
 
 absl::StatusOr<Tensor> Gather(const UOp* u, const Tensor& from, IndexMap map,
                               const InterpretOptions& options) {
+  if (absl::Status status = CheckExtents(map.shape); !status.ok()) return status;
   if (map.is_identity) {
     Tensor t = from;
     // A deferred value is evaluated by the coordinates of its shape, so that its shape cannot be

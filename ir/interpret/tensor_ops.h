@@ -68,7 +68,7 @@ struct IndexMap {
 };
 
 // The movement that `u` makes of a source of shape `from`. `symbols`: the values of the symbolic
-// entries of its attribute, in order.
+// entries of its attribute, in order. The result may have more elements than can be held.
 absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols);
 Movement MovementOf(const IndexMap& map);

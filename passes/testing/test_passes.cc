@@ -51,6 +51,36 @@ absl::Status DropStores(Module& module, PassContext&) {
   return absl::OkStatus();
 }
 
+constexpr PassOption kWrongKernelOptions[] = {
+    {"kernel", PassOption::Kind::kString, "", "its name"},
+};
+
+// Makes the last addition, product or maximum of floats in one kernel another operation.
+absl::Status WrongKernel(Module& module, PassContext& context) {
+  Kernel* kernel = module.FindKernel(context.String("kernel"));
+  if (kernel == nullptr) return absl::NotFoundError("there is no such kernel");
+  Body& body = kernel->body;
+  const UOp* changed = nullptr;
+  for (const UOp* u : body.linear) {
+    const bool is_float = u->dtype.is_value() && IsFloat(u->dtype.scalar());
+    if (is_float && (u->op == Op::kAdd || u->op == Op::kMul || u->op == Op::kMax)) changed = u;
+  }
+  if (changed == nullptr) return absl::NotFoundError("the kernel has no operation to change");
+  NodeMap<const UOp*> map;
+  std::vector<const UOp*> linear;
+  for (const UOp* u : body.linear) {
+    std::vector<const UOp*> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const Op op = u != changed ? u->op : u->op == Op::kAdd ? Op::kSub : Op::kAdd;
+    map[u] = body.context->Make(op, u->dtype, srcs, u->attr);
+    if (linear.empty() || linear.back() != map[u]) linear.push_back(map[u]);
+    body.CarryOver(u, map[u]);
+  }
+  body.linear = std::move(linear);
+  body.root = body.linear.back();
+  return absl::OkStatus();
+}
+
 absl::Status Invalid(Module& module, PassContext&) {
   // The last buffer is declared no more, but still used.
   TG_CHECK(!module.buffers.empty());
@@ -84,6 +114,9 @@ constinit const Pass kTestMiscompilePass = {
     "test-miscompile", "makes each mul in a graph an add", {}, &Miscompile};
 constinit const Pass kTestDropStorePass = {
     "test-drop-store", "leaves kernels nothing to do", {}, &DropStores};
+constinit const Pass kTestWrongKernelPass = {"test-wrong-kernel",
+                                             "makes one kernel compute something else",
+                                             kWrongKernelOptions, &WrongKernel};
 constinit const Pass kTestInvalidPass = {
     "test-invalid", "leaves a module that is not valid", {}, &Invalid};
 constinit const Pass kTestFailPass = {

@@ -33,7 +33,7 @@ absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
                                   const VarMap& vars, const VarMap& sizes) {
   Plan plan(module);
   for (const PlanDevice& device : devices) plan.devices_.emplace(device.name, device);
-  TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule, MakeSchedule(module, graph));
+  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule, MakeSchedule(module, graph));
   plan.sizes_ = WithoutBound(schedule, sizes);
   TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers));
   for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item));
@@ -43,6 +43,7 @@ absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
   plan.FindHazards(schedule);
   const std::vector<bool> depend = StepsThatDependOnInput(module, schedule);
   for (size_t i = 0; i < depend.size(); ++i) plan.kernels_[i].depends_on_input = depend[i];
+  plan.schedule_ = std::move(schedule);
   return plan;
 }
 
@@ -192,6 +193,8 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
     if (var.bound) step.bound[var.name] = *var.bound;
   }
   steps_.push_back(std::move(step));
+  planned.nodes = item.nodes;
+  planned.tensors = item.tensors;
   kernels_.push_back(std::move(planned));
   return absl::OkStatus();
 }
@@ -281,6 +284,20 @@ absl::Status Plan::Enqueue(std::vector<ClEvent>* events) {
                                         : steps_[i].transfer->EnqueueWrite(event));
   }
   return absl::OkStatus();
+}
+
+absl::Status Plan::EnqueueStep(size_t i) {
+  if (kernels_[i].empty) return absl::OkStatus();
+  if (steps_[i].launch) return steps_[i].launch->Enqueue(nullptr);
+  Transfer& transfer = *steps_[i].transfer;
+  if (transfer.through_host()) TG_RETURN_IF_ERROR(transfer.EnqueueRead());
+  return transfer.EnqueueWrite();
+}
+
+VarMap Plan::VarsOf(size_t i) const {
+  VarMap vars = steps_[i].bound;
+  vars.insert(vars_.begin(), vars_.end());
+  return vars;
 }
 
 }  // namespace tg::runtime

@@ -62,7 +62,8 @@ struct PlannedKernel {
   size_t num_args = 0;
   size_t buffer_bytes = 0;  // distinct buffers, limited to the parts that the kernel gets
   KernelWork work;
-  bool depends_on_input = true;  // input_dependence.h
+  bool depends_on_input = true;             // input_dependence.h
+  std::vector<std::string> nodes, tensors;  // as in ScheduledKernel
 };
 
 class Plan {
@@ -85,6 +86,17 @@ class Plan {
   // Enqueues all kernels and copies. If `events` is given, it receives one event per step, unset
   // for an empty kernel.
   absl::Status Enqueue(std::vector<ClEvent>* events = nullptr);
+
+  // Enqueues kernel or copy `i` alone, for a caller that waits for the end of all queues before and
+  // after it.
+  absl::Status EnqueueStep(size_t i);
+
+  // Returns the kernel or copy of step `i` with the parts of buffers that it gets.
+  const ScheduledKernel& step(size_t i) const { return schedule_[i]; }
+  // Returns the values of variables in step `i`, whether the run or the graph gives them.
+  VarMap VarsOf(size_t i) const;
+  // Returns the memory of a buffer by its index in the module; null if the graph does not use it.
+  const BufferRef& buffer(int index) const { return buffers_[static_cast<size_t>(index)]; }
 
   // Waits for the end of kernel or copy `i` and returns its times. `event` is the one that Enqueue
   // returned for it.
@@ -146,6 +158,7 @@ class Plan {
   std::map<std::string, PlanDevice, std::less<>> devices_;  // by name
   std::vector<BufferRef> buffers_;  // by index in the module; null if the graph does not use it
   MemoryBytes temporaries_;
+  std::vector<ScheduledKernel> schedule_;  // parallel to steps_
   std::vector<Step> steps_;
   VarMap vars_;
   mutable std::vector<PlannedKernel> kernels_;  // parallel to steps_

@@ -221,6 +221,16 @@ absl::Status DeviceSession::Finish() const {
   return absl::OkStatus();
 }
 
+absl::Status DeviceSession::ExecuteObserved(const Graph& graph) {
+  for (size_t i = 0; i < last_plan_->kernels().size(); ++i) {
+    TG_RETURN_IF_ERROR(options_.observer->BeforeStep(graph, *last_plan_, i));
+    TG_RETURN_IF_ERROR(last_plan_->EnqueueStep(i));
+    TG_RETURN_IF_ERROR(Finish());
+    TG_RETURN_IF_ERROR(options_.observer->AfterStep(graph, *last_plan_, i));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
                                     const VarMap& vars, int64_t times) {
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, buffers, vars));
@@ -229,6 +239,11 @@ absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDe
   std::vector<ClEvent> events;
   times_ = {};
   times_.start = HostNanos();
+  if (options_.observer != nullptr) {
+    for (int64_t i = 0; i < times; ++i) TG_RETURN_IF_ERROR(ExecuteObserved(graph));
+    times_.end = HostNanos();
+    return absl::OkStatus();
+  }
   for (int64_t i = 1; i < times; ++i) TG_RETURN_IF_ERROR(last_plan_->Enqueue());
   TG_RETURN_IF_ERROR(last_plan_->Enqueue(options_.time_kernels ? &events : nullptr));
   TG_RETURN_IF_ERROR(Finish());

@@ -28,6 +28,15 @@ struct NamedDevice {
   std::shared_ptr<const Module> module;
 };
 
+// Watches a run kernel by kernel, to read the memory before and after each. Nothing is in flight
+// during a call. An error ends the run with that error.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual absl::Status BeforeStep(const Graph& graph, const Plan& plan, size_t step) = 0;
+  virtual absl::Status AfterStep(const Graph& graph, const Plan& plan, size_t step) = 0;
+};
+
 struct DeviceSessionOptions : BuildOptions {
   // The first or only device, whatever its name in the module, and the target for which the module
   // was compiled.
@@ -36,6 +45,9 @@ struct DeviceSessionOptions : BuildOptions {
   std::vector<std::string> names = {""};  // names of the first device in the module's buffers
   std::vector<NamedDevice> others;
   bool time_kernels = false;  // requires contexts with profiling
+  // Not owned; null: the kernels of a run are enqueued together. With an observer no kernel is
+  // timed.
+  StepObserver* observer = nullptr;
   // Called after each upload with its size, to tell how far a long one is.
   std::function<void(size_t bytes)> on_upload = {};
 };
@@ -94,6 +106,8 @@ class DeviceSession : public Session {
     return sizes_follow_runs_ && (buffer.role == Role::kInput || buffer.role == Role::kOutput);
   }
   absl::Status Finish() const;
+  // Runs the plan of `graph` step by step.
+  absl::Status ExecuteObserved(const Graph& graph);
 
   struct CachedPlan {
     CachedPlan(Plan p, VarMap v) : plan(std::move(p)), vars(std::move(v)) {}

@@ -113,6 +113,13 @@ void Flags::Choice(std::string name, std::vector<std::string> choices, std::stri
       {"", {std::move(name), std::move(value_name), std::move(doc), false, choices, set}});
 }
 
+void Flags::OptionalChoice(std::string name, std::vector<std::string> choices, std::string bare,
+                           std::string* value, std::string doc) {
+  Choice(std::move(name), std::move(choices), value, std::move(doc));
+  entries_.back().flag.bare = std::move(bare);
+  entries_.back().flag.unset = [value] { value->clear(); };
+}
+
 const Flags::Flag* Flags::Find(std::string_view name) const {
   for (const Entry& entry : entries_) {
     if (entry.group.empty() && entry.flag.name == name) return &entry.flag;
@@ -155,6 +162,10 @@ absl::StatusOr<std::vector<std::string>> Flags::Parse(
     const Flag* flag = Find(name);
     if (!flag && name.substr(0, 3) == "no-" && !value) {
       flag = Find(name.substr(3));
+      if (flag && flag->unset) {
+        flag->unset();
+        continue;
+      }
       if (flag && !flag->is_bool) flag = nullptr;
       value = "false";
     }

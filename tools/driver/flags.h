@@ -43,6 +43,9 @@ class Flags {
   // One of `choices`.
   void Choice(std::string name, std::vector<std::string> choices, std::string* value,
               std::string doc);
+  // The same; the option without `=` means `bare`, and --no-NAME the empty text.
+  void OptionalChoice(std::string name, std::vector<std::string> choices, std::string bare,
+                      std::string* value, std::string doc);
   // A heading for the options that follow.
   void Group(std::string title);
 
@@ -61,6 +64,7 @@ class Flags {
     // Sets the value; returns an error message, or an empty string.
     std::function<std::string(std::string_view)> set;
     std::string bare = "";  // the value without `=`; empty: a value is required (or is_bool)
+    std::function<void()> unset = {};  // for --no-NAME, of an option that is not bool
   };
   struct Entry {
     std::string group;  // a heading; empty for a flag

@@ -24,6 +24,7 @@ class FlagsTest : public ::testing::Test {
     flags_.List("names", "NAME,...", &names_, "who");
     flags_.Choice("color", {"auto", "always"}, &color_,
                   "when to use colours; this text is so long that it has to be broken into lines");
+    flags_.OptionalChoice("check", {"results", "kernels"}, "results", &check_, "what to check");
   }
 
   // The positional arguments, joined; or the error.
@@ -40,6 +41,7 @@ class FlagsTest : public ::testing::Test {
   std::optional<int64_t> count_;
   std::string output_ = "-", color_ = "auto";
   std::optional<std::string> maybe_;
+  std::string check_;
   std::vector<std::string> names_;
 };
 
@@ -49,6 +51,18 @@ TEST_F(FlagsTest, NothingGivenChangesNothing) {
   EXPECT_FALSE(count_);
   EXPECT_FALSE(maybe_);
   EXPECT_EQ(output_, "-");
+}
+
+TEST_F(FlagsTest, AChoiceThatMayBeLeftOut) {
+  EXPECT_EQ(Parse({"--check", "in"}), "<in>");
+  EXPECT_EQ(check_, "results");
+  EXPECT_EQ(Parse({"--check=kernels"}), "");
+  EXPECT_EQ(check_, "kernels");
+  EXPECT_EQ(Parse({"--no-check"}), "");
+  EXPECT_EQ(check_, "");
+  EXPECT_THAT(Parse({"--check=kernel"}), HasSubstr("must be one of results, kernels"));
+  EXPECT_THAT(Parse({"--no-color"}), HasSubstr("unknown option"));
+  EXPECT_THAT(flags_.Help(), HasSubstr("--check[=results|kernels]"));
 }
 
 TEST_F(FlagsTest, EveryFormOfAValue) {
@@ -137,6 +151,7 @@ More:
   --names=NAME,...            who
   --color=auto|always         when to use colours; this text is so long that it has to be broken
                               into lines
+  --check[=results|kernels]   what to check
 )");
 }
 

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -73,6 +75,32 @@ struct OptFlags {
   }
 };
 
+// The stage of the kernels that a pass changes; none for passes that do not depend on a stage.
+std::optional<Stage> InputStage(const Pass* pass) {
+  if (pass == &kSchedulePass || pass == &kLowerPass) return Stage::kKernel;
+  if (pass == &kExpandPass) return Stage::kLowered;
+  if (pass == &kDevectorizePass || pass == &kLinearizePass) return Stage::kExpanded;
+  return std::nullopt;
+}
+
+// Says that no pass of the pipeline has anything to change; else empty.
+std::string StageWarning(const Pipeline& pipeline, const Module& module) {
+  if (pipeline.empty()) return "";
+  for (const PipelineStep& step : pipeline) {
+    const std::optional<Stage> stage = InputStage(step.pass);
+    if (!stage) return "";
+    for (const auto& kernel : module.kernels) {
+      if (kernel->stage == *stage) return "";
+    }
+  }
+  const PipelineStep& first = pipeline.front();
+  std::string text =
+      absl::StrCat(std::string(first.pass->name), " changes nothing: no kernel is at stage ",
+                   std::string(StageName(*InputStage(first.pass))));
+  if (module.kernels.empty()) text += "; kernelize makes kernels of the module's graphs";
+  return text;
+}
+
 class OptRun {
  public:
   // `program`: the name of the running program, which reproducers repeat; it may have more passes
@@ -90,6 +118,9 @@ class OptRun {
   int RunTimed(const std::string& path) {
     const std::unique_ptr<Module> module = Read(path);
     if (!module) return kExitBadInput;
+    if (const std::string warning = StageWarning(pipeline_, *module); !warning.empty()) {
+      llvm::errs() << kTool << ": warning: " << warning << "\n";
+    }
     absl::Status status = flags_.passes.Run(pipeline_, program_, input_, *module, times_);
     if (!status.ok()) return Fail(kExitBadInput, status);
     std::string text;

@@ -65,38 +65,48 @@ bool IsFilled(const UOp* u) {
 
 class Reducer {
  public:
-  Reducer(const RandomProgram& program, const Interesting& interesting, int max_tries)
-      : best_(CopyProgram(program)), interesting_(interesting), max_tries_(max_tries) {}
+  Reducer(const RandomProgram& program, const Interesting& interesting,
+          const ReduceOptions& options)
+      : best_{CopyProgram(program)}, interesting_(interesting), options_(options) {}
 
   ReduceResult Run() {
-    for (bool changed = true; changed && tried_ < max_tries_;) {
+    for (bool changed = true; changed && !Ends();) {
       changed = DropResults();
       changed |= LowerResults();
       changed |= ReplaceNodes();
     }
-    return {std::move(best_), tried_, kept_};
+    return std::move(best_);
   }
 
  private:
   size_t Size(const RandomProgram& p) const { return PostOrder(BodyOf(p).root).size(); }
+  bool Ends() {
+    stopped_ = stopped_ || (options_.stop && options_.stop());
+    return stopped_ || best_.tried >= options_.max_tries;
+  }
 
   // Keeps the candidate if it is smaller and interesting.
   bool Try(RandomProgram candidate) {
-    if (tried_ >= max_tries_) return false;
+    if (Ends()) return false;
     Tidy(candidate);
-    if (Size(candidate) > Size(best_) || !VerifyModule(*candidate.module).ok()) return false;
-    ++tried_;
-    if (!interesting_(candidate)) return false;
-    best_ = std::move(candidate);
-    ++kept_;
-    return true;
+    if (Size(candidate) > Size(best_.program) || !VerifyModule(*candidate.module).ok()) {
+      return false;
+    }
+    ++best_.tried;
+    const bool kept = interesting_(candidate);
+    if (kept) {
+      best_.program = std::move(candidate);
+      ++best_.kept;
+    }
+    if (options_.progress) options_.progress(best_, Size(best_.program), kept);
+    return kept;
   }
 
   bool DropResults() {
     bool changed = false;
-    for (size_t n = BodyOf(best_).root->num_srcs / 2 + 1; n >= 1; n /= 2) {
-      for (size_t at = 0; at < BodyOf(best_).root->num_srcs;) {
-        const bool dropped = BodyOf(best_).root->num_srcs > n && DropResults(at, n);
+    for (size_t n = BodyOf(best_.program).root->num_srcs / 2 + 1; n >= 1; n /= 2) {
+      for (size_t at = 0; at < BodyOf(best_.program).root->num_srcs;) {
+        const bool dropped = BodyOf(best_.program).root->num_srcs > n && DropResults(at, n);
         changed |= dropped;
         if (!dropped) at += n;
       }
@@ -105,7 +115,7 @@ class Reducer {
   }
 
   bool DropResults(size_t at, size_t n) {
-    RandomProgram p = CopyProgram(best_);
+    RandomProgram p = CopyProgram(best_.program);
     Body& body = BodyOf(p);
     const UOp* sink = body.root;
     std::vector<const UOp*> roots;
@@ -124,9 +134,9 @@ class Reducer {
   // Replaces results by one of their sources.
   bool LowerResults() {
     bool changed = false;
-    for (size_t at = 0; at < BodyOf(best_).root->num_srcs; ++at) {
+    for (size_t at = 0; at < BodyOf(best_.program).root->num_srcs; ++at) {
       const auto lower = [&] {
-        const UOp* root = BodyOf(best_).root->src(at);
+        const UOp* root = BodyOf(best_.program).root->src(at);
         for (size_t k = 0; k < NumOperands(root); ++k) {
           if (LowerResult(at, k)) return true;
         }
@@ -139,7 +149,7 @@ class Reducer {
 
   // Replaces a result by its source k, in a new buffer if the result has one.
   bool LowerResult(size_t at, size_t k) {
-    RandomProgram p = CopyProgram(best_);
+    RandomProgram p = CopyProgram(best_.program);
     Body& body = BodyOf(p);
     const UOp* sink = body.root;
     const UOp* with = sink->src(at)->src(k);
@@ -178,8 +188,8 @@ class Reducer {
   // are dropped.
   bool ReplaceNodes() {
     bool changed = false;
-    for (size_t back = 1; tried_ < max_tries_; ++back) {
-      const size_t n = Size(best_);
+    for (size_t back = 1; !Ends(); ++back) {
+      const size_t n = Size(best_.program);
       if (back >= n) break;
       for (int way = 0; way < 6; ++way) {
         if (ReplaceNode(n - 1 - back, way)) {
@@ -193,7 +203,7 @@ class Reducer {
   }
 
   bool ReplaceNode(size_t position, int way) {
-    RandomProgram p = CopyProgram(best_);
+    RandomProgram p = CopyProgram(best_.program);
     Body& body = BodyOf(p);
     const std::vector<const UOp*> order = PostOrder(body.root);
     const UOp* u = order[position];
@@ -263,10 +273,11 @@ class Reducer {
     return Builder(*body.context).Buffer(name, u->dtype);
   }
 
-  RandomProgram best_;
+  ReduceResult best_;
   const Interesting& interesting_;
-  const int max_tries_;
-  int tried_ = 0, kept_ = 0, next_name_ = 0;
+  const ReduceOptions& options_;
+  bool stopped_ = false;
+  int next_name_ = 0;
 };
 
 }  // namespace
@@ -288,8 +299,9 @@ void InlineInputs(RandomProgram& program) {
   }
 }
 
-ReduceResult Reduce(const RandomProgram& program, const Interesting& interesting, int max_tries) {
-  return Reducer(program, interesting, max_tries).Run();
+ReduceResult Reduce(const RandomProgram& program, const Interesting& interesting,
+                    const ReduceOptions& options) {
+  return Reducer(program, interesting, options).Run();
 }
 
 }  // namespace tg::fuzz

@@ -20,10 +20,18 @@ struct ReduceResult {
   int tried = 0, kept = 0;  // numbers of candidates
 };
 
-// `program` has one graph and no kernels, and has the property. Tries at most `max_tries`
-// candidates.
+struct ReduceOptions {
+  int max_tries = 5000;  // candidates at most
+  // Called before each candidate; the reduction ends where it returns true.
+  std::function<bool()> stop = {};
+  // Called after each candidate, with the smallest program so far and the size of its graph.
+  // `kept`: whether it is new.
+  std::function<void(const ReduceResult& best, size_t nodes, bool kept)> progress = {};
+};
+
+// `program` has one graph and no kernels, and has the property.
 ReduceResult Reduce(const testing::RandomProgram& program, const Interesting& interesting,
-                    int max_tries = 5000);
+                    const ReduceOptions& options = {});
 
 testing::RandomProgram CopyProgram(const testing::RandomProgram& program);
 

@@ -141,11 +141,33 @@ TEST(Reduce, WhatTheValueDependsOnStays) {
 
 TEST(Reduce, WithoutASmallerOneTheProgramStays) {
   const RandomProgram p = Start();
-  const ReduceResult result = Reduce(
-      p, [](const RandomProgram&) { return false; }, 50);
+  const ReduceResult result =
+      Reduce(p, [](const RandomProgram&) { return false; }, {.max_tries = 50});
   EXPECT_EQ(PrintModule(*result.program.module), PrintModule(*p.module));
   EXPECT_EQ(result.kept, 0);
   EXPECT_EQ(result.tried, 50);
+}
+
+TEST(Reduce, TellsEachCandidateAndKeepsTheBestWhenItIsStopped) {
+  const RandomProgram start = Start();
+  int told = 0, last_kept = 0;
+  size_t nodes = Nodes(start).size();
+  ReduceOptions options;
+  options.stop = [&] { return last_kept == 3; };
+  options.progress = [&](const ReduceResult& best, size_t now, bool kept) {
+    EXPECT_EQ(best.tried, ++told);
+    EXPECT_EQ(best.kept, last_kept + (kept ? 1 : 0));
+    EXPECT_LE(now, nodes);
+    EXPECT_EQ(now, Nodes(best.program).size());
+    last_kept = best.kept;
+    nodes = now;
+  };
+  const Interesting interesting = [](const RandomProgram& p) { return Has(p, Op::kSqrt); };
+  const ReduceResult result = Reduce(start, interesting, options);
+  EXPECT_EQ(result.kept, 3);
+  EXPECT_EQ(result.tried, told);
+  EXPECT_TRUE(interesting(result.program));
+  EXPECT_LT(Nodes(result.program).size(), Nodes(start).size());
 }
 
 TEST(Reduce, InlinedInputsAreTheSameInputs) {

@@ -17,6 +17,7 @@
 #include "tools/run/pass_spans.h"
 #include "tools/run/progress.h"
 #include "tools/run/terminal.h"
+#include "tools/run/unscheduled_module.h"
 
 namespace tg {
 
@@ -31,6 +32,7 @@ ModelRun::ModelRun(const RunFlags& flags, Pipeline pipeline, Pipeline half)
       color_(UseColor(flags.color)) {}
 
 absl::Status ModelRun::Run(const std::string& path) {
+  TG_RETURN_IF_ERROR(FindDevice());
   TG_RETURN_IF_ERROR(Read(path));
   TG_RETURN_IF_ERROR(ReadInputs());
   TG_RETURN_IF_ERROR(CheckNames());
@@ -38,7 +40,8 @@ absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Open());
   if (!flags_.dump_kernels.empty()) TG_RETURN_IF_ERROR(DumpKernels());
   TG_RETURN_IF_ERROR(Feed(*session_));
-  TG_RETURN_IF_ERROR(RunAll());
+  const absl::Status ran = RunAll();
+  TG_RETURN_IF_ERROR(checker_ ? ReportKernelCheck(ran) : ran);
   runtime::RunReport report;
   if (!flags_.reports.empty() || !flags_.profile.empty()) {
     TG_ASSIGN_OR_RETURN(report, MakeReport());
@@ -51,6 +54,15 @@ absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(status);
   if (flags_.float16) TG_RETURN_IF_ERROR(CompareWithFloat32());
   return CheckResults();
+}
+
+absl::Status ModelRun::FindDevice() const {
+  // A model's inputs and outputs are listed without a device.
+  if (flags_.devices.plain == "reference" || GivesNothing()) return absl::OkStatus();
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
+  // Names in the module may be devices too, so that only a device for all of it is looked for.
+  if (!flags_.devices.named.empty()) return absl::OkStatus();
+  return runtime::ChooseDevice(devices, flags_.devices.plain).status();
 }
 
 absl::Status ModelRun::Read(const std::string& path) {
@@ -101,7 +113,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     const Pipeline& pipeline) {
   runtime::DeviceSessionOptions options;
   options.spans = &spans_;
-  options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
+  options.time_kernels = !flags_.check_kernels && (flags_.verbose >= 1 || !flags_.profile.empty() ||
+                                                   !flags_.reports.empty());
   {
     const ScopedSpan span(&spans_, "open device");
     TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
@@ -137,9 +150,15 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     const ScopedSpan span(&spans_, "passes");
     PassManagerOptions passes;
     passes.log = &llvm::errs();
-    PassSpans observer(spans_, flags_.verbose >= 3 ? &costs_ : nullptr);
+    UnscheduledModule unscheduled(flags_.verbose >= 3 ? &costs_ : nullptr);
+    PassObserver* costs = flags_.verbose >= 3 ? &costs_ : nullptr;
+    PassSpans observer(spans_, flags_.check_kernels ? &unscheduled : costs);
     passes.observer = &observer;
     TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));
+    if (flags_.check_kernels && device_ == nullptr) {
+      unscheduled_ = unscheduled.Take(*compiled);
+      CheckKernelsOf(*compiled, options);
+    }
   }
   // A second module, with which the results are compared, has no bounds.
   if (device_ == nullptr) {
@@ -176,7 +195,7 @@ absl::Status ModelRun::RunAll() {
       run_seconds_.push_back(spans_.back().seconds());
     }
   }
-  if (flags_.verbose >= 1 || flags_.repeat > 1) Report();
+  if (checker_ == nullptr && (flags_.verbose >= 1 || flags_.repeat > 1)) Report();
   return absl::OkStatus();
 }
 

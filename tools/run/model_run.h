@@ -14,6 +14,7 @@
 #include "passes/pipeline_text.h"
 #include "runtime/base/spans.h"
 #include "runtime/io/host_tensor.h"
+#include "runtime/kernel_check/kernel_check.h"
 #include "runtime/media/tensors.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/report/run_report.h"
@@ -37,6 +38,9 @@ class ModelRun {
   absl::Status Run(const std::string& path);
 
  private:
+  // Whether the device is there that the command line asks for: reading and compiling a large model
+  // takes minutes.
+  absl::Status FindDevice() const;
   absl::Status Read(const std::string& path);
   absl::Status ReadInputs();
   // Reads the inputs' shapes, which the import of an ONNX model needs. Fills inputs_ and expected_.
@@ -49,8 +53,9 @@ class ModelRun {
   // Whether to list the module's inputs and outputs instead of an error: the command line neither
   // gives an input nor names a result, so that the user probably does not know the model. Scripts
   // get errors of one line. Test data may give no more than an empty optional, which is no input.
-  bool WantsList() const {
-    return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs &&
+  bool WantsList() const { return inputs_.empty() && GivesNothing(); }
+  bool GivesNothing() const {
+    return flags_.inputs.empty() && flags_.outputs.empty() && !flags_.random_inputs &&
            flags_.test_data.empty();
   }
   // Prints what the model takes and gives (signature.cc). The first is an error if it takes inputs.
@@ -68,10 +73,20 @@ class ModelRun {
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
 
+  // --check=kernels (kernels.cc): gets each kernel as it was before it was scheduled, compiles the
+  // checker's module, and tells what the checker found.
+  void CheckKernelsOf(const Module& compiled, runtime::DeviceSessionOptions& options);
+  absl::Status ReportKernelCheck(const absl::Status& ran);
+  absl::Status ReportFinding(const kernel_check::Finding& finding) const;
+  // Whether the module compiles to the kernel's source of this run.
+  bool HasSameSource(const kernel_check::Finding& finding, std::unique_ptr<Module> module) const;
+
   // Called after the run.
   absl::Status DumpKernels() const;
   void Report() const;
   void ReportKernels() const;
+  // The kernels that took longest to compile.
+  void ReportCompileTimes() const;
   // A line for each kernel of the graph: its predicted and its measured time (predictions.cc).
   std::string PredictionTable() const;
   // Keeps the fastest run of each kernel and of the whole.
@@ -102,6 +117,8 @@ class ModelRun {
   bool is_onnx_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
+  std::unique_ptr<Module> unscheduled_;  // for checker_
+  std::unique_ptr<kernel_check::KernelChecker> checker_;
   PredictedCosts costs_;  // of the kernels, if they are printed
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;

@@ -18,8 +18,11 @@ class CompileProgress {
       : step_(step), unit_(unit) {}
   CompileProgress(const CompileProgress&) = delete;
   CompileProgress& operator=(const CompileProgress&) = delete;
-  ~CompileProgress() {
+  ~CompileProgress() { Clear(); }
+
+  void Clear() {
     if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
   }
 
   void Show(size_t done, size_t total) {

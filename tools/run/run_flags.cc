@@ -148,8 +148,11 @@ void RunFlags::AddTo(Flags& flags) {
                  "the numbers that must come out, within an absolute tolerance (1e-5 for floats)");
   flags.String("min-accuracy", "SHARE", &min_accuracy_text,
                "the share of rows that --classify must get right, e.g. 0.98");
-  flags.Bool("check", &check,
-             "run the interpreter too, and compare within its bounds of rounding errors");
+  flags.OptionalChoice(
+      "check", {"results", "kernels"}, "results", &check_text,
+      "run the interpreter too, and compare within its bounds of rounding errors: the results; or "
+      "each kernel on the device's own inputs, where the first that differs is written as a module "
+      "that reproduces it");
   flags.Int("max-kernels", "N", &gates.max_kernels,
             "the number of kernels of a run, at most; checked before kernels are built");
   flags.String("max-memory", "SIZE", &max_memory_text,
@@ -158,6 +161,9 @@ void RunFlags::AddTo(Flags& flags) {
   flags.Level("verbose", "LEVEL", 2, &verbose_level,
               "1: a summary; 2: a line a kernel; 3: how each was scheduled; 4: its source; 5: its "
               "linear form");
+  flags.Choice("sort", {"launch", "time"}, &sort,
+               "the order of the kernels that --verbose=2 lists; time: the slowest first, and the "
+               "slowest nodes of an ONNX model");
   flags.Int("repeat", "N", &repeat_count,
             "run so many times; inputs stay, states go on; shown are least times");
   flags.String("profile", "FILE.json", &profile,
@@ -268,7 +274,13 @@ absl::Status RunFlags::Interpret() {
   if (min_accuracy && labels.empty())
     return InvalidArgument("--min-accuracy needs --labels=FILE.npy");
   if (!label_files.empty() && classify.empty()) return InvalidArgument("--labels needs --classify");
-  if (check && devices.plain == "reference") {
+  check = check_text == "results";
+  check_kernels = check_text == "kernels";
+  if (check_kernels && (!profile.empty() || !reports.empty())) {
+    return InvalidArgument("--check=kernels runs kernels one by one, so there are no times for ",
+                           profile.empty() ? "--report" : "--profile");
+  }
+  if ((check || check_kernels) && devices.plain == "reference") {
     return InvalidArgument(
         "--check compares a device with the interpreter; --device=reference is "
         "the interpreter");

@@ -39,12 +39,15 @@ struct RunFlags {
   std::string test_data;
   std::vector<std::string> reports;
   std::string graph, target, pass = "default", schedule, dump_kernels, profile;
-  std::string color = "auto", input_format = "auto", min_accuracy_text, max_memory_text;
+  std::string color = "auto", sort = "launch", input_format = "auto", min_accuracy_text,
+              max_memory_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
-  bool check = false, cache = true, float16 = false, list_devices = false, version = false,
-       help = false;
+  bool cache = true, float16 = false, list_devices = false, version = false, help = false;
+
+  std::string check_text;  // of --check: empty, results or kernels
 
   // The values that Interpret parses from the texts.
+  bool check = false, check_kernels = false;
   std::vector<NamedFile> inputs, outputs;
   std::vector<Expectation> expectations;
   std::string labels, class_name_file;  // of --labels: the npy file and the text
