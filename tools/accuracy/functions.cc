@@ -84,7 +84,7 @@ Function FunctionOf(Op op) {
   return f;
 }
 
-double Composition::BoundFor(Scalar s) const {
+double BoundOf(Scalar s, double f16, double bf16, double f32, double f64) {
   switch (s) {
     case Scalar::kF16:
       return f16;
@@ -98,6 +98,8 @@ double Composition::BoundFor(Scalar s) const {
       TG_UNREACHABLE();
   }
 }
+
+double Composition::BoundFor(Scalar s) const { return BoundOf(s, f16, bf16, f32, f64); }
 
 std::span<const Composition> Compositions() {
   static const auto& all = *new std::vector<Composition>{

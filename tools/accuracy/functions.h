@@ -39,6 +39,9 @@ struct Function {
 // exp2, log2, sin, pow, sqrt, recip or div.
 Function FunctionOf(Op op);
 
+// The bound of a type of floats.
+double BoundOf(Scalar s, double f16, double bf16, double f32, double f64);
+
 // A function of compositions.def, with its bounds by type.
 struct Composition {
   Function function;

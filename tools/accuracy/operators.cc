@@ -174,20 +174,7 @@ Function MeasuredOperator::On(Scalar s) const {
   return f;
 }
 
-double MeasuredOperator::BoundFor(Scalar s) const {
-  switch (s) {
-    case Scalar::kF16:
-      return f16;
-    case Scalar::kBF16:
-      return bf16;
-    case Scalar::kF32:
-      return f32;
-    case Scalar::kF64:
-      return f64;
-    default:
-      TG_UNREACHABLE();
-  }
-}
+double MeasuredOperator::BoundFor(Scalar s) const { return BoundOf(s, f16, bf16, f32, f64); }
 
 std::span<const MeasuredOperator> MeasuredOperators() {
   static const auto& all = *new std::vector<MeasuredOperator>{
