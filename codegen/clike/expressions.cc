@@ -276,7 +276,8 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   }
   const Spelling* row = SpellingOf(u);
   const bool is_max = (u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float();
-  if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16)
+  // The compilers of GPUs order -0.0 before 0.0 in theirs.
+  if (is_max && no_nan_ && !target_.is_gpu && u->dtype.scalar() != Scalar::kF16)
     row = language_.spellings->Find(u->op, 'i');
   if (!row) return Unsupported(u, "devectorize rewrites it");
   if (SpecialElementwise(u, *row, e)) return absl::OkStatus();

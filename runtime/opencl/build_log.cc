@@ -116,4 +116,6 @@ std::string DescribeBuildLog(std::string_view log, std::string_view source) {
   return out;
 }
 
+bool NamesPlace(std::string_view log) { return FirstError(log).has_value(); }
+
 }  // namespace tg::runtime

@@ -18,6 +18,9 @@ namespace tg::runtime {
 // is the names of the program's kernels, followed by the log.
 std::string DescribeBuildLog(std::string_view log, std::string_view source);
 
+// Whether the log names a line of the source as wrong.
+bool NamesPlace(std::string_view log);
+
 }  // namespace tg::runtime
 
 #endif  // TG_RUNTIME_OPENCL_BUILD_LOG_H_

@@ -23,6 +23,10 @@ std::string BuildLog(const Context& context, cl_program program) {
   return log;
 }
 
+// A compiler may fail in one of its optimizations: then its log names no place in the source, and
+// the source is compiled again without them.
+constexpr std::string_view kUnoptimized = "-cl-opt-disable";
+
 absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::string& source,
                                           const std::string& options) {
   cl_int code = CL_SUCCESS;
@@ -30,9 +34,16 @@ absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::str
   const size_t size = source.size();
   ClProgram program(clCreateProgramWithSource(context.context(), 1, &text, &size, &code));
   TG_RETURN_IF_ERROR(ClStatus(code, "clCreateProgramWithSource", context.name()));
-  code = clBuildProgram(program.get(), 1, &context.device().id, options.c_str(), nullptr, nullptr);
+  const auto build = [&](const std::string& with) {
+    return clBuildProgram(program.get(), 1, &context.device().id, with.c_str(), nullptr, nullptr);
+  };
+  code = build(options);
   if (code == CL_SUCCESS) return program;
   const std::string log = BuildLog(context, program.get());
+  if (code == CL_BUILD_PROGRAM_FAILURE && !NamesPlace(log) &&
+      build(Cat(options, " ", kUnoptimized)) == CL_SUCCESS) {
+    return program;
+  }
   const std::string message =
       Cat("cannot compile for ", context.name(), " (", ClErrorName(code),
           options.empty() ? "" : Cat(", options \"", options, "\""),
@@ -52,6 +63,11 @@ ClProgram BuildFromBinary(const Context& context, const std::string& binary,
   if (code != CL_SUCCESS || status != CL_SUCCESS) return ClProgram();
   code = clBuildProgram(program.get(), 1, &context.device().id, options.c_str(), nullptr, nullptr);
   return code == CL_SUCCESS ? std::move(program) : ClProgram();
+}
+
+// Whether the source leaves a * b + c to the compiler to round once.
+bool MayContract(std::string_view source) {
+  return source.find("#pragma OPENCL FP_CONTRACT OFF") == std::string_view::npos;
 }
 
 // Returns an empty text if the driver provides no binary.
@@ -134,7 +150,8 @@ absl::StatusOr<std::shared_ptr<const Program>> BuildProgram(std::shared_ptr<Cont
   }
   TG_ASSIGN_OR_RETURN(ClProgram program, BuildFromSource(*context, source, options));
   if (context->info().is_nvidia) {
-    if (const auto repaired = RepairPtx(Binary(program.get())); repaired.has_value()) {
+    if (const auto repaired = RepairPtx(Binary(program.get()), MayContract(source));
+        repaired.has_value()) {
       program = BuildFromBinary(*context, *repaired, options);
       if (!program) {
         return absl::InternalError(

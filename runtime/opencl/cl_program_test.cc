@@ -58,6 +58,22 @@ TEST_F(ProgramTest, ARefusedSourceIsQuoted) {
   EXPECT_EQ(cache_.stats().stores, 0u);
 }
 
+TEST_F(ProgramTest, WhatOnlyTheOptimizerRefusesIsCompiledWithoutIt) {
+  // The call without a body is refused by the linker, which names no line.
+  const auto program = BuildProgram(context_,
+                                    "void absent(void);\n"
+                                    "__kernel void one(__global int* x) {\n"
+                                    "#ifdef __OPTIMIZE__\n  absent();\n#endif\n  x[0] = 1;\n}\n",
+                                    "", nullptr);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_TRUE((*program)->CreateKernel("one").ok());
+  EXPECT_FALSE(
+      BuildProgram(context_,
+                   "void absent(void);\n__kernel void one(__global int* x) { absent(); }\n", "",
+                   nullptr)
+          .ok());
+}
+
 TEST_F(ProgramTest, OptionsReachTheCompiler) {
   const std::string source = "#ifndef RIGHT\n#error wrong\n#endif\n" + std::string(kSource);
   EXPECT_FALSE(BuildProgram(context_, source, "", nullptr).ok());

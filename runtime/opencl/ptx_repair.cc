@@ -24,19 +24,25 @@ struct NarrowOp {
   std::string_view name, wide;  // without the type; names that end with a dot are prefixes
   size_t narrow_sources;        // the other sources are predicates or shift amounts
   bool narrow_result;
+  int shift = 0;  // of the wide result
 };
 constexpr NarrowOp kNarrowOps[] = {
-    {"add", "add", 2, true},       {"sub", "sub", 2, true},   {"mul.lo", "mul.lo", 2, true},
-    {"mad.lo", "mad.lo", 3, true}, {"div", "div", 2, true},   {"rem", "rem", 2, true},
-    {"min", "min", 2, true},       {"max", "max", 2, true},   {"neg", "neg", 1, true},
-    {"abs", "abs", 1, true},       {"not", "not", 1, true},   {"and", "and", 2, true},
-    {"or", "or", 2, true},         {"xor", "xor", 2, true},   {"shl", "shl", 1, true},
-    {"shr", "shr", 1, true},       {"selp", "selp", 2, true}, {"mul.wide", "mul.lo", 2, false},
-    {"setp.", "", 2, false},
+    {"add", "add", 2, true},       {"sub", "sub", 2, true},
+    {"mul.lo", "mul.lo", 2, true}, {"mad.lo", "mad.lo", 3, true},
+    {"div", "div", 2, true},       {"rem", "rem", 2, true},
+    {"min", "min", 2, true},       {"max", "max", 2, true},
+    {"neg", "neg", 1, true},       {"abs", "abs", 1, true},
+    {"not", "not", 1, true},       {"and", "and", 2, true},
+    {"or", "or", 2, true},         {"xor", "xor", 2, true},
+    {"shl", "shl", 1, true},       {"shr", "shr", 1, true},
+    {"selp", "selp", 2, true},     {"mul.wide", "mul.lo", 2, false},
+    {"setp.", "", 2, false},       {"mul.hi", "mul.lo", 2, true, 16},
 };
 // 3. A select between -0.0 and -1.0 is compiled to a conversion of the integer 0 or -1, which
 // yields
 //    0.0 instead of -0.0. The select is therefore done on the bits.
+// 4. A sum, difference or product of halves without a rounding mode may be contracted to an fma,
+//    which the driver's compiler does not forbid where the source does. It then gets ".rn".
 constexpr std::string_view kMinusZero = "0f80000000", kMinusOne = "0fBF800000";
 
 // A PTX instruction: "@%p1 neg.s32 \t%r1, %r2;".
@@ -135,13 +141,28 @@ std::string Widened(const Instruction& i, std::string_view op, char type, const 
     for (size_t k = 0; k < args.size(); ++k) out += Cat(k == 0 ? "" : ", ", args[k]);
     out += ";\n";
   }
+  if (row.shift > 0) {
+    out += Cat("\t", i.guard, "shr.", std::string(1, type), "32 ", args[0], ", ", args[0], ", ",
+               row.shift, ";\n");
+  }
   if (row.narrow_result) out += Cat("\t", i.guard, "cvt.u16.u32 ", i.operands[0], ", %tg0;\n");
   return out + "\t}\n";
 }
 
+// Returns the sum, difference or product of halves with a rounding mode, or an empty text for other
+// instructions: "mul.ftz.f16x2" becomes "mul.rn.ftz.f16x2".
+std::string Rounded(const Instruction& i, std::string_view op, std::string_view type) {
+  if (type != "f16" && type != "f16x2") return "";
+  const std::string_view verb = op.substr(0, op.find('.'));
+  if ((verb != "add" && verb != "sub" && verb != "mul") || op.find(".rn") != op.npos) return "";
+  std::string out = Cat("\t", i.guard, verb, ".rn", op.substr(verb.size()), ".", type, " ");
+  for (size_t k = 0; k < i.operands.size(); ++k) out += Cat(k == 0 ? "" : ", ", i.operands[k]);
+  return out + ";\n";
+}
+
 // Returns the text that replaces an instruction, or an empty text to keep it. `three`: the function
 // contains an op of kThreeOperands.
-std::string Replacement(const Instruction& i, bool three) {
+std::string Replacement(const Instruction& i, bool three, bool may_contract) {
   const size_t dot = i.name.rfind('.');
   if (dot == std::string_view::npos) return "";
   const std::string_view op = i.name.substr(0, dot), type = i.name.substr(dot + 1);
@@ -156,7 +177,9 @@ std::string Replacement(const Instruction& i, bool three) {
     return Cat("\t", i.guard, "selp.b32 ", args[0], ", 0x", args[1].substr(2), ", 0x",
                args[2].substr(2), ", ", args[3], ";\n");
   }
-  if (type != "s16" && type != "u16" && type != "b16") return "";
+  if (type != "s16" && type != "u16" && type != "b16") {
+    return may_contract ? "" : Rounded(i, op, type);
+  }
   const NarrowOp* row = FindNarrowOp(op, i.operands.size());
   return row == nullptr ? "" : Widened(i, op, type[0], *row);
 }
@@ -181,7 +204,7 @@ void ForEachLine(std::string_view ptx, F line) {
 
 }  // namespace
 
-std::optional<std::string> RepairPtx(std::string_view ptx) {
+std::optional<std::string> RepairPtx(std::string_view ptx, bool may_contract) {
   // The driver's text may end with zero bytes.
   while (ptx.ends_with('\0')) ptx.remove_suffix(1);
   if (ptx.find('\0') != std::string_view::npos || ptx.find(".version") == std::string_view::npos) {
@@ -198,7 +221,7 @@ std::optional<std::string> RepairPtx(std::string_view ptx) {
   bool changed = false;
   ForEachLine(ptx, [&](std::string_view line, size_t function) {
     const std::optional<Instruction> i = Parse(line);
-    const std::string replacement = i ? Replacement(*i, three[function]) : "";
+    const std::string replacement = i ? Replacement(*i, three[function], may_contract) : "";
     changed = changed || !replacement.empty();
     out += replacement.empty() ? Cat(line, "\n") : replacement;
   });

@@ -13,8 +13,8 @@
 namespace tg::runtime {
 
 // Returns the text with the miscompiled constructs rewritten. Returns nullopt if it contains none
-// of them or is not PTX.
-std::optional<std::string> RepairPtx(std::string_view ptx);
+// of them or is not PTX. `may_contract`: a product and a sum may be rounded once.
+std::optional<std::string> RepairPtx(std::string_view ptx, bool may_contract);
 
 }  // namespace tg::runtime
 

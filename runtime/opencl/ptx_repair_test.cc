@@ -16,6 +16,10 @@ std::string Ptx(const std::string& lines, const char* name = "k") {
       name, "(\n\t.param .u64 .ptr .global .align 4 p\n)\n{\n", lines, "\tret;\n}\n");
 }
 
+std::optional<std::string> RepairPtx(std::string_view ptx) {
+  return runtime::RepairPtx(ptx, /*may_contract=*/true);
+}
+
 // Returns the block that replaces one op.
 std::string Block(const std::string& lines) {
   return Cat("\t{\n\t.reg .b32 %tg0, %tg1, %tg2;\n", lines, "\t}\n");
@@ -51,6 +55,9 @@ TEST(PtxRepair, ArithmeticOf16BitsIsDoneIn32) {
   EXPECT_EQ(one("selp.b16 \t%h3, 0x3C00, %h2, %p17;"),
             Ptx(Block("\tcvt.u32.u16 %tg1, %h2;\n\tselp.b32 %tg0, 15360, %tg1, %p17;\n"
                       "\tcvt.u16.u32 %h3, %tg0;\n")));
+  EXPECT_EQ(one("mul.hi.s16 \t%rs4, %rs3, 10923;"),
+            Ptx(Block("\tcvt.s32.s16 %tg0, %rs3;\n\tmul.lo.s32 %tg0, %tg0, 10923;\n"
+                      "\tshr.s32 %tg0, %tg0, 16;\n\tcvt.u16.u32 %rs4, %tg0;\n")));
   // A shift amount has 32 bits.
   EXPECT_EQ(one("shr.s16 \t%rs4, %rs3, %r1;"),
             Ptx(Block("\tcvt.s32.s16 %tg0, %rs3;\n\tshr.s32 %tg0, %tg0, %r1;\n"
@@ -61,6 +68,16 @@ TEST(PtxRepair, MinusZeroOrMinusOneIsChosenAsBits) {
   EXPECT_EQ(RepairPtx(Ptx("\tselp.f32 \t%f1, 0f80000000, 0fBF800000, %p1;\n")),
             Ptx("\tselp.b32 %f1, 0x80000000, 0xBF800000, %p1;\n"));
   EXPECT_FALSE(RepairPtx(Ptx("\tselp.f32 \t%f1, 0f80000000, 0f3F800000, %p1;\n")));
+}
+
+TEST(PtxRepair, HalvesAreRoundedWhereTheSourceSaysSo) {
+  const std::string lines =
+      "\tmul.f16 \t%h3, %h1, %h2;\n\t@%p1 add.ftz.f16x2 \t%r3, %r1, %r2;\n"
+      "\tfma.rn.f16 \t%h5, %h3, %h1, %h2;\n\tsub.rn.f16 \t%h5, %h3, %h1;\n";
+  EXPECT_FALSE(RepairPtx(Ptx(lines)));
+  EXPECT_EQ(runtime::RepairPtx(Ptx(lines), /*may_contract=*/false),
+            Ptx("\tmul.rn.f16 %h3, %h1, %h2;\n\t@%p1 add.rn.ftz.f16x2 %r3, %r1, %r2;\n"
+                "\tfma.rn.f16 \t%h5, %h3, %h1, %h2;\n\tsub.rn.f16 \t%h5, %h3, %h1;\n"));
 }
 
 TEST(PtxRepair, OthersAreLeftAlone) {
