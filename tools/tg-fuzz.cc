@@ -61,7 +61,7 @@ int Main(std::vector<std::string> arguments) {
   flags.Bool("compare", &compare, "whether a wrong value there is a failure (on)");
   flags.List("flags", "F,...", &module_flags, "the modules' flags (no-contract)");
   flags.Bool("random-directives", &check.random_directives,
-             "any legal directives in half of the graphs (on)");
+             "any legal directives in half of the graphs, any widths in a quarter (on)");
   flags.Bool("shuffle", &check.shuffle, "any valid order of instructions in half of them (on)");
   flags.Bool("simplify", &check.simplify, "simplify between passes now and then (on)");
   flags.Bool("writes", &generate.writes, "only in-place writes through chains of views");

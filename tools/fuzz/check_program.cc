@@ -186,6 +186,7 @@ class Checker {
     if (rng_.Percent(25)) {
       widths["alu-width"] = std::to_string(rng_.Pick({0, 8, 16, 32, 64}));
       widths["mem-width"] = std::to_string(rng_.Pick({4, 8, 16, 32, 64}));
+      if (!options_.random_directives) widths.clear();  // the target's are part of what tg chooses
     }
     bool simplified = false;
     if (!RunPass(devectorize::kDevectorizePass, widths) || !SimplifyNow("devectorize", &simplified))

@@ -17,12 +17,13 @@
 namespace tg::fuzz {
 
 struct CheckOptions {
-  uint64_t seed = 0;              // of the random decisions: target, directives, order
-  std::string target;             // a preset; empty: a random one
-  bool text = true;               // prints, parses and prints each module
-  bool random_directives = true;  // half of the programs use random legal directives
-  bool shuffle = true;            // in half of the programs linearize uses a random valid order
-  bool simplify = true;           // runs simplify between some of the passes
+  uint64_t seed = 0;   // of the random decisions: target, directives, order
+  std::string target;  // a preset; empty: a random one
+  bool text = true;    // prints, parses and prints each module
+  // Half of the programs use random legal directives, and a quarter random widths of vectors.
+  bool random_directives = true;
+  bool shuffle = true;   // in half of the programs linearize uses a random valid order
+  bool simplify = true;  // runs simplify between some of the passes
   // Results of the interpreter are compared after these passes only; empty: after each pass.
   std::vector<std::string> passes;
   // Called with each step before it begins, so that a crash can be attributed to its step.
