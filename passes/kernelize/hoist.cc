@@ -191,11 +191,12 @@ class Chooser {
     const double in_place = Seconds(evaluations * fixed.work, fixed.bytes);
     const double remaining = Seconds(evaluations * fixed.remaining_work, fixed.remaining_bytes);
     const int64_t element = ByteSize(StoredType(bounds_, u).scalar());
-    // What is cast to a wider type is moved before the cast, if at all.
-    if (u->op == Op::kCast && u->dtype.is_int() && u->src(0)->dtype.is_int() &&
-        ByteSize(u->src(0)->dtype.scalar()) <= element) {
-      return false;
-    }
+    // What is cast to a wider type is moved before the cast, if at all. Floats that the device does
+    // not compute in are no such values: to widen them takes several instructions.
+    const DType from = u->num_srcs == 1 ? u->src(0)->dtype : u->dtype;
+    const bool widens = u->dtype.is_float() ? passes::ComputesIn(target_, from.scalar())
+                                            : u->dtype.is_int() && from.is_int();
+    if (u->op == Op::kCast && widens && ByteSize(from.scalar()) <= element) return false;
     return std::min(in_place, remaining) > Seconds(0, Elements(u) * static_cast<double>(element));
   }
 

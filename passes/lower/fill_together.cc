@@ -14,14 +14,36 @@
 namespace tg::lower {
 namespace {
 
-// The address that the first load in `x` reads, as an affine expression. Returns nullopt if there
-// is no load or its address is not affine.
-std::optional<simplify::AffineExpr> LoadedElement(const UOp* x) {
+// The address that the first load in `x` reads, or null if there is no load.
+const UOp* LoadedElement(const UOp* x) {
   for (const UOp* u : PostOrder(x)) {
-    if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex)
-      return simplify::ParseAffine(u->src(0)->src(1));
+    if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex) return u->src(0)->src(1);
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+// How much an index grows with a step of a loop.
+struct Stride {
+  double mean = 0;       // over steps in which quotients grow and remainders wrap
+  bool is_exact = true;  // each step adds the same
+};
+
+Stride StrideAlong(const UOp* index, const UOp* axis) {
+  if (index == axis) return {1, true};
+  Stride out;
+  const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
+  if (!sum) return {0, false};
+  for (const auto& term : sum->terms) {
+    const auto coefficient = static_cast<double>(term.coef);
+    if (term.node == axis) out.mean += coefficient;
+    const bool divides = term.node->op == Op::kFloorDiv || term.node->op == Op::kFloorMod;
+    if (!divides || !IsConst(term.node->src(1)) || term.node->src(1)->word() <= 0) continue;
+    const Stride part = StrideAlong(term.node->src(0), axis);
+    out.is_exact = out.is_exact && part.is_exact && part.mean == 0;
+    if (term.node->op == Op::kFloorMod) continue;
+    out.mean += coefficient * part.mean / static_cast<double>(term.node->src(1)->word());
+  }
+  return out;
 }
 
 int64_t SizeOf(const UOp* range) { return range->src(0)->word(); }
@@ -49,23 +71,25 @@ const UOp* StagePlacement::Gated(const UOp* x, const UOp* gate) {
 
 StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   const std::vector<const UOp*> axes = std::move(stage.ranges);  // in the order of the copy
-  const std::optional<simplify::AffineExpr> address = LoadedElement(stage.x);
-  const auto stride = [&](const UOp* axis) {
-    if (!address) return int64_t{0};
-    const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == axis; });
-    return term == address->terms.end() ? 0 : std::abs(term->coef);
-  };
   std::vector<const UOp*> order = axes;  // by descending stride in the source memory
-  llvm::stable_sort(order, [&](const UOp* a, const UOp* b) { return stride(a) > stride(b); });
+  NodeMap<Stride> strides;
+  if (const UOp* const address = LoadedElement(stage.x)) {
+    for (const UOp* axis : axes) {
+      strides[axis] = StrideAlong(address, axis);
+      strides[axis].mean = std::abs(strides[axis].mean);
+    }
+  }
+  llvm::stable_sort(order,
+                    [&](const UOp* a, const UOp* b) { return strides[a].mean > strides[b].mean; });
   int64_t row = 1;  // contiguous elements in the source memory
   for (const UOp* axis : llvm::reverse(order)) {
-    if (stride(axis) != row) break;
+    if (strides[axis].mean != static_cast<double>(row) || !strides[axis].is_exact) break;
     row *= SizeOf(axis);
   }
   const int64_t size = stage.size;
   // Rows of memory become columns of the copy, so that work-items store with a stride, or several
   // rows are read at a time; padding spreads them over banks.
-  const bool by_columns = row > 1 && stride(axes.back()) != 1;
+  const bool by_columns = row > 1 && strides[axes.back()].mean != 1;
   if (stage.row > 0 && (by_columns || stage.in_matrices)) {
     stage.padding = loop_nest::LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
     stage.size = size + size / stage.row * stage.padding;

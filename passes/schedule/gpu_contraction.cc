@@ -12,21 +12,25 @@
 #include "passes/schedule/contraction.h"
 #include "passes/schedule/gpu_tile.h"
 #include "passes/schedule/matrix_tile.h"
+#include "passes/schedule/merge_axes.h"
 
 namespace tg::schedule {
 namespace {
 
-// Base axes by role. All other axes of the result are the batch.
-struct Axes {
-  int64_t batch = 1;
-  size_t row = SIZE_MAX, lane = SIZE_MAX, term = SIZE_MAX;
-  size_t packed[2] = {SIZE_MAX, SIZE_MAX};  // numbers of the operands' `packed` ops
+// What an axis is to a contraction: along an axis of the result, either one operand varies, or both
+// or neither do (batch).
+enum class Role { kFirst, kSecond, kBatch, kTerm };
+
+// The role of each base axis, and the numbers of the operands' `packed` ops.
+struct OperandRoles {
+  std::vector<Role> of;
+  size_t packed[2] = {SIZE_MAX, SIZE_MAX};
 };
 
-// Chooses as rows and as lanes, for each operand, the last axis along which only that operand
-// varies. Returns nullopt if an operand has no such axis, or if lanes or terms are symbolic.
-std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& contraction) {
-  Axes out;
+// Returns nullopt if an operand is read nowhere, or does not vary along an axis of the terms.
+std::optional<OperandRoles> FindRoles(const loop_nest::LoopNest& s,
+                                      const Contraction& contraction) {
+  OperandRoles out;
   analysis::LoopSet varies[2] = {0, 0};
   for (size_t n = 0; n < s.packed.size(); ++n) {
     for (size_t k = 0; k < 2; ++k) {
@@ -36,24 +40,89 @@ std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& co
     }
   }
   for (size_t n = 0; n < s.base.size(); ++n) {
-    const bool is_symbolic = s.base[n].size.is_symbolic();
-    if (is_symbolic && s.base[n].reduce) return std::nullopt;
     const bool in[2] = {(varies[0] & analysis::LoopBit(n)) != 0,
                         (varies[1] & analysis::LoopBit(n)) != 0};
-    if (s.base[n].reduce) {
-      if (out.term != SIZE_MAX || !in[0] || !in[1]) return std::nullopt;
-      out.term = n;
-    } else if (s.base[n].IsStored() && in[0] != in[1]) {
-      size_t& role = in[0] ? out.row : out.lane;
-      if (role != SIZE_MAX) out.batch = SaturatingMul(out.batch, s.base[role].max_size);
-      role = n;
-    } else {
-      out.batch = SaturatingMul(out.batch, s.base[n].max_size);
+    if (s.base[n].reduce && (!in[0] || !in[1])) return std::nullopt;
+    const bool is_one = s.base[n].IsStored() && in[0] != in[1];
+    out.of.push_back(s.base[n].reduce ? Role::kTerm
+                     : !is_one        ? Role::kBatch
+                     : in[0]          ? Role::kFirst
+                                      : Role::kSecond);
+  }
+  const bool found = out.packed[0] != SIZE_MAX && out.packed[1] != SIZE_MAX;
+  return found ? std::optional(out) : std::nullopt;
+}
+
+// Base axes of a tile. All other axes of the result are the batch.
+struct Axes {
+  int64_t batch = 1;
+  size_t row = SIZE_MAX, lane = SIZE_MAX, term = SIZE_MAX;
+  size_t packed[2] = {SIZE_MAX, SIZE_MAX};  // those of the operand of rows and of that of lanes
+};
+
+// Chooses for each operand the last axis along which only that operand varies. The later one of the
+// two is the lanes, whose results are neighbours in memory. Returns nullopt if an operand has no
+// such axis, if there are several axes of terms, or if lanes or terms are symbolic.
+std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& contraction) {
+  const std::optional<OperandRoles> roles = FindRoles(s, contraction);
+  if (!roles) return std::nullopt;
+  size_t last[2] = {SIZE_MAX, SIZE_MAX};
+  Axes out;
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    switch (roles->of[n]) {
+      case Role::kTerm:
+        if (out.term != SIZE_MAX || s.base[n].size.is_symbolic()) return std::nullopt;
+        out.term = n;
+        break;
+      case Role::kBatch:
+        out.batch = SaturatingMul(out.batch, s.base[n].max_size);
+        break;
+      case Role::kFirst:
+      case Role::kSecond: {
+        size_t& axis = last[roles->of[n] == Role::kFirst ? 0 : 1];
+        if (axis != SIZE_MAX) out.batch = SaturatingMul(out.batch, s.base[axis].max_size);
+        axis = n;
+        break;
+      }
     }
   }
-  const bool found = out.row != SIZE_MAX && out.lane != SIZE_MAX && out.term != SIZE_MAX &&
-                     out.packed[0] != SIZE_MAX && out.packed[1] != SIZE_MAX;
-  return found && !s.base[out.lane].size.is_symbolic() ? std::optional(out) : std::nullopt;
+  if (last[0] == SIZE_MAX || last[1] == SIZE_MAX || out.term == SIZE_MAX) return std::nullopt;
+  const size_t of_rows = last[0] < last[1] ? 0 : 1;
+  out.row = last[of_rows], out.lane = last[1 - of_rows];
+  out.packed[0] = roles->packed[of_rows], out.packed[1] = roles->packed[1 - of_rows];
+  return s.base[out.lane].size.is_symbolic() ? std::nullopt : std::optional(out);
+}
+
+// Merges neighbouring axes of the same role, so that a tile spans, say, the columns and rows of an
+// image and all terms of a convolution's window. Returns whether the body changed.
+bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                const passes::Target& target, std::vector<Contraction> found) {
+  const UOp* const plain = kernel.body.root;
+  ShapeMap shapes(module, *kernel.body.context);
+  kernel.body.root = WithPackedOperands(kernel, found);
+  const absl::StatusOr<loop_nest::LoopNest> s =
+      directive::MakeLoopNest(module, calls, kernel, target, shapes);
+  kernel.body.root = plain;
+  const std::optional<OperandRoles> roles = s.ok() ? FindRoles(*s, found[0]) : std::nullopt;
+  if (!roles) return false;
+  bool changed = false;
+  // From the innermost axis, since the outer one of a pair keeps the product.
+  size_t inner = SIZE_MAX;
+  for (size_t n = s->base.size(); n-- > 0;) {
+    const Role role = roles->of[n];
+    if (s->base[n].size.is_symbolic() || role == Role::kBatch) {
+      inner = SIZE_MAX;
+      continue;
+    }
+    if (inner != SIZE_MAX && roles->of[inner] == role) {
+      const AxisPair pair = {s->base[n].dim, s->base[inner].dim};
+      changed |= role == Role::kTerm
+                     ? MergeTerms(kernel.body, shapes, FindContractions(kernel)[0].reduce, pair)
+                     : MergeResultPair(kernel.body, shapes, pair);
+    }
+    inner = n;
+  }
+  return changed;
 }
 
 // The axes of work-items along the rows, or along the lanes, of a tile. `outer` is empty if one
@@ -207,10 +276,11 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
                                                           const KernelCalls& calls, Kernel& kernel,
                                                           const passes::Target& target,
                                                           Candidates* candidates) {
-  const std::vector<Contraction> found = FindContractions(kernel);
+  std::vector<Contraction> found = FindContractions(kernel);
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
     return std::nullopt;
   }
+  if (MergeRoles(module, calls, kernel, target, found)) found = FindContractions(kernel);
   const UOp* const plain = kernel.body.root;
   if (target.HasMatrixInstructions() && target.matrix_flops_per_second > 0 &&
       HasHalfOperands(found[0])) {

@@ -12,9 +12,11 @@
 namespace tg::schedule {
 
 // Chooses a schedule for a kernel with one sum of products. Two axes of the result and one of the
-// terms are tiled. Writes `packed` ops into the kernel's body and directives into its header.
-// Returns the schedule. Returns nullopt if copies to local memory would not pay; the caller must
-// then restore the body, which may have changed.
+// terms are tiled, each of which may be merged from several: a convolution has the pixels of an
+// image, the channels of the result, and the channels and places of its window. Writes `packed` ops
+// into the kernel's body and directives into its header. Returns the schedule. Returns nullopt if
+// copies to local memory would not pay; the caller must then restore the body, which may have
+// changed.
 // `candidates`: null, or receives the schedules that were considered.
 std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
                                                           const KernelCalls& calls, Kernel& kernel,

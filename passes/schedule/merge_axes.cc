@@ -13,11 +13,6 @@
 namespace tg::schedule {
 namespace {
 
-// Two axes of a shape between which all axes have size 1.
-struct AxisPair {
-  size_t outer, inner;
-};
-
 Shape Merged(Shape shape, AxisPair pair) {
   shape[pair.outer] = shape[pair.outer].value() * shape[pair.inner].value();
   shape[pair.inner] = 1;
@@ -40,22 +35,33 @@ std::optional<size_t> AxisBelowReshape(const Shape& from, const Shape& to, size_
   return std::nullopt;
 }
 
+// Whether all axes between the two have size 1, so that one reshape merges them.
+bool AreNeighbours(const Shape& shape, AxisPair pair) {
+  for (size_t k = pair.outer + 1; k < pair.inner; ++k) {
+    if (!shape[k].Is(1)) return false;
+  }
+  return true;
+}
+
 // Moves reshapes that merge two axes from values to the arguments that they are computed from.
+// Where an op below needs both axes, the reshape stays above that op (`anywhere`), or there is
+// none.
 class Merger {
  public:
-  Merger(Body& body, ShapeMap& shapes) : body_(body), b_(*body.context), shapes_(shapes) {}
+  Merger(Body& body, ShapeMap& shapes, bool anywhere = false)
+      : body_(body), b_(*body.context), shapes_(shapes), anywhere_(anywhere) {}
 
-  // The value or pointer `u` with two axes merged, or null if an op below needs both.
+  // The value or pointer `u` with two axes merged. Null if an op below needs both, or if the axes
+  // are no neighbours.
   const UOp* Of(const UOp* u, AxisPair pair) {
     const Shape& shape = shapes_.Of(u);
     if (shape.empty() || (shape[pair.outer].Is(1) && shape[pair.inner].Is(1))) return u;
-    for (size_t k = pair.outer + 1; k < pair.inner; ++k) {
-      if (!shape[k].Is(1)) return nullptr;
-    }
+    if (!AreNeighbours(shape, pair)) return nullptr;
     const auto [known, is_new] =
         made_.try_emplace(std::tuple(u->id, pair.outer, pair.inner), nullptr);
     if (!is_new) return known->second;
     const UOp* made = Make(u, shape, pair);
+    if (!made && anywhere_) made = b_.Reshape(u, Merged(shape, pair));
     if (made) body_.CarryOver(u, made);
     return known->second = made;
   }
@@ -129,15 +135,16 @@ class Merger {
   Body& body_;
   Builder b_;
   ShapeMap& shapes_;
+  bool anywhere_;
   std::map<std::tuple<uint32_t, size_t, size_t>, const UOp*> made_;
 };
 
 // Merges a pair of axes in all stores, or in none.
-bool MergeInStores(Body& body, ShapeMap& shapes, AxisPair pair) {
-  Merger merger(body, shapes);
+bool MergeInStores(Body& body, ShapeMap& shapes, AxisPair pair, bool anywhere = false) {
+  Merger to_memory(body, shapes), merger(body, shapes, anywhere);
   std::vector<const UOp*> stores;
   for (const UOp* store : body.root->srcs()) {
-    const UOp *to = merger.Of(store->src(0), pair), *value = merger.Of(store->src(1), pair);
+    const UOp *to = to_memory.Of(store->src(0), pair), *value = merger.Of(store->src(1), pair);
     if (!to || !value || shapes.Of(value).empty()) return false;
     const UOp* const srcs[] = {to, value};
     stores.push_back(body.context->Rebuild(store, *body.context, srcs));
@@ -162,6 +169,26 @@ bool MergeResultAxes(Body& body, ShapeMap& shapes) {
     inner = is_fixed ? std::optional(dim) : std::nullopt;
   }
   return changed;
+}
+
+bool MergeResultPair(Body& body, ShapeMap& shapes, AxisPair pair) {
+  return MergeInStores(body, shapes, pair, /*anywhere=*/true);
+}
+
+bool MergeTerms(Body& body, ShapeMap& shapes, const UOp* reduce, AxisPair pair) {
+  if (!AreNeighbours(shapes.Of(reduce->src(0)), pair)) return false;
+  const UOp* terms = Merger(body, shapes, /*anywhere=*/true).Of(reduce->src(0), pair);
+  NodeMap<const UOp*> map;
+  std::vector<const UOp*> srcs;
+  for (const UOp* u : body.Order()) {
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    if (u == reduce) srcs[0] = terms;
+    map[u] = body.context->Rebuild(u, *body.context, UOpSpan(srcs.data(), srcs.size()));
+    body.CarryOver(u, map[u]);
+  }
+  body.root = map.Get(body.root);
+  return true;
 }
 
 }  // namespace tg::schedule

@@ -15,6 +15,20 @@ namespace tg::schedule {
 // Returns whether the body changed.
 bool MergeResultAxes(Body& body, ShapeMap& shapes);
 
+// Two axes of a shape between which all axes have size 1.
+struct AxisPair {
+  size_t outer, inner;
+};
+
+// Merges two axes of the stored shape, whatever the ops below do with them: where an op needs both,
+// the index of the merged axis is divided, as for the rows and columns of an image under the window
+// of a convolution. Returns whether the body changed; it does not if the memory of a result needs
+// both axes.
+bool MergeResultPair(Body& body, ShapeMap& shapes, AxisPair pair);
+
+// Merges two axes of a reduce's source, which the reduce combines, in the same way.
+bool MergeTerms(Body& body, ShapeMap& shapes, const UOp* reduce, AxisPair pair);
+
 }  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_MERGE_AXES_H_
