@@ -1,4 +1,4 @@
-#include "runtime/opencl/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

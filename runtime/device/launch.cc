@@ -1,7 +1,9 @@
-#include "runtime/opencl/launch.h"
+#include "runtime/device/launch.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {
@@ -10,19 +12,10 @@ std::string Sizes(const std::array<size_t, 3>& sizes) {
   return Cat("(", sizes[0], ", ", sizes[1], ", ", sizes[2], ")");
 }
 
-template <typename T>
-absl::StatusOr<T> WorkGroupInfo(const Context& context, cl_kernel kernel,
-                                cl_kernel_work_group_info what) {
-  T value{};
-  TG_CL_CALL(context.name(), clGetKernelWorkGroupInfo, kernel, context.device().id, what,
-             sizeof value, &value, nullptr);
-  return value;
-}
-
 }  // namespace
 
 Launch::Launch(std::shared_ptr<const Program> program, std::string name, const NDRange& range,
-               ClKernel kernel)
+               std::unique_ptr<KernelObject> kernel)
     : program_(std::move(program)),
       name_(std::move(name)),
       range_(range),
@@ -43,13 +36,10 @@ Launch& Launch::operator=(Launch&& other) noexcept {
 absl::StatusOr<Launch> Launch::Create(std::shared_ptr<const Program> program,
                                       const std::string& kernel, std::span<const KernelArg> args,
                                       const NDRange& range, std::string_view name) {
-  TG_ASSIGN_OR_RETURN(ClKernel object, program->CreateKernel(kernel));
-  Launch launch(std::move(program), std::string(name.empty() ? kernel : name), range,
-                std::move(object));
-  const std::string& device = launch.context().name();
-  cl_uint expected = 0;
-  TG_CL_CALL(device, clGetKernelInfo, launch.kernel_.get(), CL_KERNEL_NUM_ARGS, sizeof expected,
-             &expected, nullptr);
+  std::string label(name.empty() ? kernel : name);
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<KernelObject> object, program->NewKernel(kernel, label));
+  Launch launch(std::move(program), std::move(label), range, std::move(object));
+  const size_t expected = launch.kernel_->num_args();
   if (args.size() != expected) {
     return InvalidArgument("kernel @", launch.name_, " takes ", expected,
                            " arguments, but was given ", args.size());
@@ -80,18 +70,15 @@ absl::Status Launch::CheckRange() const {
     }
     group *= local;  // no overflow: each factor is below the device's limit
   }
-  using Fixed = std::array<size_t, 3>;
-  TG_ASSIGN_OR_RETURN(const Fixed fixed, WorkGroupInfo<Fixed>(context(), kernel_.get(),
-                                                              CL_KERNEL_COMPILE_WORK_GROUP_SIZE));
-  TG_ASSIGN_OR_RETURN(const size_t kernel_limit,
-                      WorkGroupInfo<size_t>(context(), kernel_.get(), CL_KERNEL_WORK_GROUP_SIZE));
-  const size_t limit = GroupLimit(fixed == range_.local, kernel_limit, device.max_work_group_size);
+  const auto fixed = kernel_->fixed_group();
+  const size_t limit =
+      GroupLimit(fixed == range_.local, kernel_->max_group_size(), device.max_work_group_size);
   if (group > limit) {
     return InvalidArgument("kernel @", name_, ": a group of ", Sizes(range_.local), " is ", group,
                            " work-items; this kernel can have ", limit, " on ", device.name);
   }
-  if (fixed != Fixed{0, 0, 0} && fixed != range_.local) {
-    return InvalidArgument("kernel @", name_, " was compiled for local size ", Sizes(fixed),
+  if (fixed.has_value() && *fixed != range_.local) {
+    return InvalidArgument("kernel @", name_, " was compiled for local size ", Sizes(*fixed),
                            ", not ", Sizes(range_.local));
   }
   return absl::OkStatus();
@@ -100,8 +87,7 @@ absl::Status Launch::CheckRange() const {
 // PoCL aborts on too much local memory instead of returning an error, so the size is checked here.
 // This runs before local arguments are set, since drivers include them in the reported size.
 absl::Status Launch::CheckLocalMemory() const {
-  TG_ASSIGN_OR_RETURN(const cl_ulong own,
-                      WorkGroupInfo<cl_ulong>(context(), kernel_.get(), CL_KERNEL_LOCAL_MEM_SIZE));
+  const uint64_t own = kernel_->local_memory();
   uint64_t total = own;
   for (const size_t bytes : local_bytes_) {
     if (__builtin_add_overflow(total, bytes, &total)) total = ~uint64_t{0};
@@ -128,8 +114,7 @@ absl::Status Launch::SetArg(size_t index, const KernelArg& arg) {
       return InvalidArgument("kernel @", name_, " runs on ", context().name(), ", but argument ",
                              index, " is a buffer on ", (*buffer)->context().name());
     }
-    const cl_mem mem = (*buffer)->mem();
-    TG_RETURN_IF_ERROR(SetRawArg(index, sizeof mem, &mem));
+    TG_RETURN_IF_ERROR(kernel_->SetMemory(index, (*buffer)->memory()));
     buffers_[index] = *buffer;  // the old buffer may be released only now
     return absl::OkStatus();
   }
@@ -138,10 +123,10 @@ absl::Status Launch::SetArg(size_t index, const KernelArg& arg) {
       return InvalidArgument("kernel @", name_, ": local argument ", index, " of ", local->bytes,
                              " bytes; it was checked for 1 to ", local_bytes_[index]);
     }
-    return SetRawArg(index, local->bytes, nullptr);
+    return kernel_->SetLocal(index, local->bytes);
   }
   const ScalarArg& scalar = std::get<ScalarArg>(arg);
-  return SetRawArg(index, scalar.size, scalar.bytes.data());
+  return kernel_->SetScalar(index, std::span(scalar.bytes).first(scalar.size));
 }
 
 absl::Status Launch::SetRange(const NDRange& range) {
@@ -151,27 +136,11 @@ absl::Status Launch::SetRange(const NDRange& range) {
   return status;
 }
 
-absl::Status Launch::SetRawArg(size_t index, size_t size, const void* value) {
-  const cl_int code = clSetKernelArg(kernel_.get(), static_cast<cl_uint>(index), size, value);
-  if (code == CL_SUCCESS) return absl::OkStatus();
-  return ClStatus(
-      code, Cat("clSetKernelArg of argument ", index, " (", size, " bytes) of kernel @", name_),
-      context().name());
+absl::Status Launch::Enqueue(Event* event, std::span<const Event> waits) const {
+  return kernel_->Enqueue(range_, event, waits);
 }
 
-absl::Status Launch::Enqueue(ClEvent* event, std::span<const cl_event> waits) const {
-  const cl_int code = clEnqueueNDRangeKernel(
-      context().queue(), kernel_.get(), 3, nullptr, range_.global.data(), range_.local.data(),
-      static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
-      event == nullptr ? nullptr : event->Receive());
-  if (code == CL_SUCCESS) return absl::OkStatus();
-  return ClStatus(code,
-                  Cat("clEnqueueNDRangeKernel of kernel @", name_, ", global ",
-                      Sizes(range_.global), ", local ", Sizes(range_.local), ","),
-                  context().name());
-}
-
-absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<ClEvent>* events) {
+absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<Event>* events) {
   if (events != nullptr) {
     events->clear();
     events->resize(launches.size());
@@ -182,24 +151,12 @@ absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<ClEvent>* 
   return absl::OkStatus();
 }
 
-absl::StatusOr<LaunchTimes> WaitForTimes(const Context& context, const ClEvent& event) {
+absl::StatusOr<LaunchTimes> WaitForTimes(const Context& context, const Event& event) {
   if (!context.profiling()) {
     return absl::FailedPreconditionError(
         Cat("the queue of ", context.name(), " was made without profiling"));
   }
-  const cl_event handle = event.get();
-  TG_CL_CALL(context.name(), clWaitForEvents, 1, &handle);
-  LaunchTimes times;
-  for (const auto& [what, out] : {std::pair(CL_PROFILING_COMMAND_QUEUED, &times.queued),
-                                  std::pair(CL_PROFILING_COMMAND_SUBMIT, &times.submitted),
-                                  std::pair(CL_PROFILING_COMMAND_START, &times.started),
-                                  std::pair(CL_PROFILING_COMMAND_END, &times.ended)}) {
-    cl_ulong value = 0;
-    TG_CL_CALL(context.name(), clGetEventProfilingInfo, handle, what, sizeof value, &value,
-               nullptr);
-    *out = value;
-  }
-  return times;
+  return event->Times();
 }
 
 }  // namespace tg::runtime

@@ -6,15 +6,15 @@
 // was enqueued earlier on the same in-order queue. When the device refuses memory, or an allocation
 // would exceed the pool's limit, all cached blocks are released and the request is retried once.
 // Every method may be called from any thread.
-#ifndef TG_RUNTIME_OPENCL_BUFFER_POOL_H_
-#define TG_RUNTIME_OPENCL_BUFFER_POOL_H_
+#ifndef TG_RUNTIME_DEVICE_BUFFER_POOL_H_
+#define TG_RUNTIME_DEVICE_BUFFER_POOL_H_
 
 #include <cstdint>
 #include <limits>
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "runtime/opencl/buffer.h"
+#include "runtime/device/buffer.h"
 
 namespace tg::runtime {
 
@@ -62,4 +62,4 @@ size_t SizeClass(size_t size);
 
 }  // namespace tg::runtime
 
-#endif  // TG_RUNTIME_OPENCL_BUFFER_POOL_H_
+#endif  // TG_RUNTIME_DEVICE_BUFFER_POOL_H_

@@ -1,7 +1,7 @@
 // A kernel whose arguments are set and whose sizes are checked. Enqueueing it again costs one call
 // and allocates nothing, so a plan is a vector of launches that is replayed.
-#ifndef TG_RUNTIME_OPENCL_LAUNCH_H_
-#define TG_RUNTIME_OPENCL_LAUNCH_H_
+#ifndef TG_RUNTIME_DEVICE_LAUNCH_H_
+#define TG_RUNTIME_DEVICE_LAUNCH_H_
 
 #include <algorithm>
 #include <array>
@@ -17,16 +17,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/opencl/buffer.h"
-#include "runtime/opencl/cl_program.h"
+#include "runtime/device/buffer.h"
+#include "runtime/device/program.h"
 
 namespace tg::runtime {
-
-// Total work-items, and work-items per group. An unused dimension is 1.
-struct NDRange {
-  std::array<size_t, 3> global = {1, 1, 1};
-  std::array<size_t, 3> local = {1, 1, 1};
-};
 
 // A `__local` pointer to `bytes` bytes of memory.
 struct LocalArg {
@@ -48,13 +42,6 @@ struct ScalarArg {
 };
 
 using KernelArg = std::variant<BufferRef, LocalArg, ScalarArg>;
-
-// The times at which a launch was queued, submitted, started and finished, in nanoseconds of the
-// device's clock.
-struct LaunchTimes {
-  uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
-  double seconds() const { return static_cast<double>(ended - started) * 1e-9; }
-};
 
 // Returns the maximum group size of a kernel, from the limits that the driver reports for the
 // kernel and for the device. `fixed`: the kernel was compiled for a fixed group size. NVIDIA's
@@ -92,30 +79,29 @@ class Launch {
 
   // Enqueues on the context's queue, to start after `waits`. `event` allows waiting for the launch
   // and timing it.
-  absl::Status Enqueue(ClEvent* event = nullptr, std::span<const cl_event> waits = {}) const;
+  absl::Status Enqueue(Event* event = nullptr, std::span<const Event> waits = {}) const;
 
  private:
   Launch(std::shared_ptr<const Program> program, std::string name, const NDRange& range,
-         ClKernel kernel);
+         std::unique_ptr<KernelObject> kernel);
 
   absl::Status CheckRange() const;
   absl::Status CheckLocalMemory() const;
-  absl::Status SetRawArg(size_t index, size_t size, const void* value);
 
   std::shared_ptr<const Program> program_;
   std::string name_;
   NDRange range_;
   std::vector<BufferRef> buffers_;  // per argument; null for non-buffers. Outlives kernel_.
   std::vector<size_t> local_bytes_;
-  ClKernel kernel_;
+  std::unique_ptr<KernelObject> kernel_;
 };
 
 // Enqueues all launches in order. If `events` is given, it receives one event per launch.
-absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<ClEvent>* events = nullptr);
+absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<Event>* events = nullptr);
 
 // Waits for the launch and returns its times. FailedPrecondition if the context has no profiling.
-absl::StatusOr<LaunchTimes> WaitForTimes(const Context& context, const ClEvent& event);
+absl::StatusOr<LaunchTimes> WaitForTimes(const Context& context, const Event& event);
 
 }  // namespace tg::runtime
 
-#endif  // TG_RUNTIME_OPENCL_LAUNCH_H_
+#endif  // TG_RUNTIME_DEVICE_LAUNCH_H_

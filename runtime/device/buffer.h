@@ -3,8 +3,8 @@
 // A BufferRef in a Launch keeps the memory from being reused while the launch can still run (PoCL
 // aborts if a kernel's argument is released). When the last reference is dropped, the memory
 // returns to its pool.
-#ifndef TG_RUNTIME_OPENCL_BUFFER_H_
-#define TG_RUNTIME_OPENCL_BUFFER_H_
+#ifndef TG_RUNTIME_DEVICE_BUFFER_H_
+#define TG_RUNTIME_DEVICE_BUFFER_H_
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/opencl/cl_context.h"
+#include "runtime/device/context.h"
 
 namespace tg::runtime {
 
@@ -25,29 +25,29 @@ class Buffer {
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void TakeBack(ClMem mem, size_t capacity) = 0;
+    virtual void TakeBack(std::unique_ptr<Memory> memory, size_t capacity) = 0;
   };
 
   // `size` is the requested size in bytes; capacity >= size.
-  Buffer(std::shared_ptr<Context> context, ClMem mem, size_t size, size_t capacity,
-         std::shared_ptr<Owner> owner);
+  Buffer(std::shared_ptr<Context> context, std::unique_ptr<Memory> memory, size_t size,
+         size_t capacity, std::shared_ptr<Owner> owner);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  cl_mem mem() const { return mem_.get(); }
+  const Memory& memory() const { return *memory_; }
   size_t size() const { return size_; }
   const Context& context() const { return *context_; }
 
-  // Makes a sub-buffer for the range [offset, offset + size) of `parent`. InvalidArgument if the
+  // Makes a buffer for the range [offset, offset + size) of `parent`. InvalidArgument if the
   // range does not fit or the offset is not a multiple of the device's base_alignment.
   static absl::StatusOr<BufferRef> Part(const BufferRef& parent, size_t offset, size_t size);
 
  private:
   std::shared_ptr<Context> context_;
-  std::shared_ptr<Owner> owner_;  // null for a sub-buffer
-  BufferRef parent_;              // for a sub-buffer; released after mem_
-  ClMem mem_;
+  std::shared_ptr<Owner> owner_;  // null for a part
+  BufferRef parent_;              // for a part; released after memory_
+  std::unique_ptr<Memory> memory_;
   size_t size_, capacity_;
 };
 
@@ -65,4 +65,4 @@ absl::Status Fill(const Buffer& buffer, std::byte value);
 
 }  // namespace tg::runtime
 
-#endif  // TG_RUNTIME_OPENCL_BUFFER_H_
+#endif  // TG_RUNTIME_DEVICE_BUFFER_H_

@@ -1,8 +1,6 @@
-// OpenCL devices: their list, their capabilities, and the selection by a user's request.
-#ifndef TG_RUNTIME_OPENCL_DEVICE_H_
-#define TG_RUNTIME_OPENCL_DEVICE_H_
-
-#include <CL/cl.h>
+// Devices: their capabilities, and the selection by a user's request.
+#ifndef TG_RUNTIME_DEVICE_DEVICE_H_
+#define TG_RUNTIME_DEVICE_DEVICE_H_
 
 #include <array>
 #include <cstddef>
@@ -60,28 +58,25 @@ struct DeviceInfo {
   int compute_capability = 0;  // NVIDIA: 10 * major + minor, e.g. 90 for Hopper; else 0
   uint32_t warp_size = 0;      // NVIDIA; else 0
   bool is_pocl = false;
+  bool is_native = false;  // this machine's processor without OpenCL (runtime/cpu)
 
   bool HasExtension(std::string_view extension) const;
 };
 
 struct Device {
-  cl_platform_id platform = nullptr;
-  cl_device_id id = nullptr;
+  // OpenCL's handles: a cl_platform_id and a cl_device_id; null for a native device.
+  void* platform = nullptr;
+  void* id = nullptr;
   int index = 0;  // index in ListDevices()
   DeviceInfo info;
 };
 
-// Returns every available device of every platform, in the loader's order. An empty list is not an
-// error; a platform that fails is skipped. This should make the first OpenCL call of the process:
-// it sets POCL_AFFINITY=1 unless the user has set it. Without that, several of PoCL's threads may
-// share one core. If PoCL cannot use its cache, it gets a temporary one (PreparePoclCache), of
-// which a line on standard error tells.
-absl::StatusOr<std::vector<Device>> ListDevices();
-
 // Returns the device that `wish` selects among `devices`, sorted by kind: GPU, accelerator, CPU,
-// other.
+// other. Native devices are the last in ListDevices(), so a CPU device of OpenCL precedes them.
 //   ""                   the first device
 //   "gpu", "cpu"         the first device of that kind
+//   "pocl"               the first device of PoCL
+//   "native"             the first native device
 //   "2"                  the device with that index in the unsorted list
 //   "cpu:1", "nvidia:0"  the device with that number among the devices that match the text before
 //                        the colon; "cl:1" selects among all devices
@@ -90,12 +85,9 @@ absl::StatusOr<std::vector<Device>> ListDevices();
 // The message of NotFound lists the existing devices.
 absl::StatusOr<Device> ChooseDevice(std::span<const Device> devices, std::string_view wish);
 
-// Chooses among all devices of the machine.
-absl::StatusOr<Device> ChooseDevice(std::string_view wish);
-
 // Returns one line per device: `  0: GPU NVIDIA H200 (NVIDIA CUDA, OpenCL 3.0, driver 580.1)`.
 std::string DescribeDevices(std::span<const Device> devices);
 
 }  // namespace tg::runtime
 
-#endif  // TG_RUNTIME_OPENCL_DEVICE_H_
+#endif  // TG_RUNTIME_DEVICE_DEVICE_H_

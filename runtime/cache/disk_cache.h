@@ -7,8 +7,8 @@
 // its bound, the least recently used entries are evicted (by modification time, which a hit
 // renews). If the folder cannot be made, written or read, caching is lost with one warning and no
 // error. Every method may be called from any thread.
-#ifndef TG_RUNTIME_OPENCL_DISK_CACHE_H_
-#define TG_RUNTIME_OPENCL_DISK_CACHE_H_
+#ifndef TG_RUNTIME_CACHE_DISK_CACHE_H_
+#define TG_RUNTIME_CACHE_DISK_CACHE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -75,4 +75,4 @@ class DiskCache {
 
 }  // namespace tg::runtime
 
-#endif  // TG_RUNTIME_OPENCL_DISK_CACHE_H_
+#endif  // TG_RUNTIME_CACHE_DISK_CACHE_H_

@@ -1,4 +1,4 @@
-#include "runtime/opencl/buffer_pool.h"
+#include "runtime/device/buffer_pool.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "base/status.h"
 
 namespace tg::runtime {
 namespace {
@@ -39,31 +41,31 @@ class BufferPool::State : public Buffer::Owner {
   State(std::shared_ptr<Context> context, size_t limit)
       : context_(std::move(context)), limit_(limit) {}
 
-  absl::StatusOr<ClMem> Take(size_t capacity) {
+  absl::StatusOr<std::unique_ptr<Memory>> Take(size_t capacity) {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto& free_list = free_[capacity];
-    ClMem mem;
+    std::unique_ptr<Memory> memory;
     if (!free_list.empty()) {
-      mem = std::move(free_list.back());
+      memory = std::move(free_list.back());
       free_list.pop_back();
       stats_.cached_bytes -= capacity;
       ++stats_.reuses;
     } else {
-      TG_RETURN_IF_ERROR(Create(capacity, mem));
+      TG_RETURN_IF_ERROR(Create(capacity, memory));
       ++stats_.allocations;
     }
     stats_.in_use_bytes += capacity;
     stats_.peak_in_use_bytes = std::max(stats_.peak_in_use_bytes, stats_.in_use_bytes);
     stats_.peak_total_bytes =
         std::max(stats_.peak_total_bytes, stats_.in_use_bytes + stats_.cached_bytes);
-    return mem;
+    return memory;
   }
 
-  void TakeBack(ClMem mem, size_t capacity) override {
+  void TakeBack(std::unique_ptr<Memory> memory, size_t capacity) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     stats_.in_use_bytes -= capacity;
     stats_.cached_bytes += capacity;
-    free_[capacity].push_back(std::move(mem));
+    free_[capacity].push_back(std::move(memory));
   }
 
   void Trim() {
@@ -85,17 +87,14 @@ class BufferPool::State : public Buffer::Owner {
  private:
   // Allocates a new block. If the first attempt lacks memory, releases the cached blocks and
   // retries. The caller holds mutex_.
-  absl::Status Create(size_t capacity, ClMem& mem) {
-    cl_int code = TryCreate(capacity, mem);
-    if (IsOutOfMemory(code) && stats_.cached_bytes > 0) {
+  absl::Status Create(size_t capacity, std::unique_ptr<Memory>& memory) {
+    absl::Status status = TryCreate(capacity, memory);
+    if (absl::IsResourceExhausted(status) && stats_.cached_bytes > 0) {
       ReleaseCached();
       ++stats_.flushes;
-      code = TryCreate(capacity, mem);
+      status = TryCreate(capacity, memory);
     }
-    if (code == CL_SUCCESS) return absl::OkStatus();
-    if (!IsOutOfMemory(code) && code != CL_INVALID_BUFFER_SIZE) {
-      return ClStatus(code, "clCreateBuffer", context_->name());
-    }
+    if (!absl::IsResourceExhausted(status)) return status;
     return absl::ResourceExhaustedError(
         Cat("no device memory for a buffer of ", capacity, " bytes on ", context_->name(), ": ",
             stats_.in_use_bytes, " bytes are in use, one allocation may have ",
@@ -103,12 +102,11 @@ class BufferPool::State : public Buffer::Owner {
             limit_ == std::numeric_limits<size_t>::max() ? "" : Cat(", the limit is ", limit_)));
   }
 
-  cl_int TryCreate(size_t capacity, ClMem& mem) {
+  absl::Status TryCreate(size_t capacity, std::unique_ptr<Memory>& memory) {
     const size_t held = stats_.in_use_bytes + stats_.cached_bytes;
-    if (held > limit_ || capacity > limit_ - held) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    cl_int code = CL_SUCCESS;
-    mem = ClMem(clCreateBuffer(context_->context(), CL_MEM_READ_WRITE, capacity, nullptr, &code));
-    return code;
+    if (held > limit_ || capacity > limit_ - held) return absl::ResourceExhaustedError("");
+    TG_ASSIGN_OR_RETURN(memory, context_->Allocate(capacity));
+    return absl::OkStatus();
   }
 
   void ReleaseCached() {
@@ -121,7 +119,7 @@ class BufferPool::State : public Buffer::Owner {
   const std::shared_ptr<Context> context_;  // declared before free_, which must be destroyed first
   const size_t limit_;
   mutable std::mutex mutex_;
-  std::unordered_map<size_t, std::vector<ClMem>> free_;  // by size class
+  std::unordered_map<size_t, std::vector<std::unique_ptr<Memory>>> free_;  // by size class
   BufferPoolStats stats_;
   std::atomic<bool> exact_ = false;
 };
@@ -134,9 +132,9 @@ absl::StatusOr<BufferRef> BufferPool::Allocate(size_t size) {
   if (capacity == 0) {
     return absl::ResourceExhaustedError(Cat("a buffer of ", size, " bytes on ", context()->name()));
   }
-  TG_ASSIGN_OR_RETURN(ClMem mem, state_->Take(capacity));
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<Memory> memory, state_->Take(capacity));
   return BufferRef(
-      std::make_shared<Buffer>(state_->context(), std::move(mem), size, capacity, state_));
+      std::make_shared<Buffer>(state_->context(), std::move(memory), size, capacity, state_));
 }
 
 void BufferPool::set_exact(bool exact) { state_->set_exact(exact); }
