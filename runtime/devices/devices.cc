@@ -12,7 +12,7 @@ namespace tg::runtime {
 
 absl::StatusOr<std::vector<Device>> ListDevices(bool only_native) {
   std::vector<Device> native = cpu::ListNativeDevices();
-  if (only_native) return native;
+  if (only_native && !native.empty()) return native;
   absl::StatusOr<std::vector<Device>> all = ListOpenClDevices();
   if (!all.ok()) {
     if (native.empty()) return all.status();

@@ -15,7 +15,8 @@ namespace tg::runtime {
 
 // The devices of OpenCL in its loader's order, then the native ones, so that a native device is
 // chosen by its name, or where OpenCL has no CPU. If OpenCL fails, that is an error only where
-// there is no native device. `only_native`: OpenCL, which takes a while to load, is not asked.
+// there is no native device. `only_native`: OpenCL, which takes a while to load, is only asked
+// where there is no native device.
 absl::StatusOr<std::vector<Device>> ListDevices(bool only_native = false);
 
 // ChooseDevice (runtime/device/device.h) among all of them.

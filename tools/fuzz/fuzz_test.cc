@@ -170,7 +170,8 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
       worker.Fail("device", *difference);
     }
   });
-  Expect(result, Flags("--device=" + DeviceName() + (gpu ? " --target=" + ProgramTarget(gpu) : "")));
+  Expect(result,
+         Flags("--device=" + DeviceName() + (gpu ? " --target=" + ProgramTarget(gpu) : "")));
 }
 INSTANTIATE_TEST_SUITE_P(Block, FuzzOnDevice, ::testing::ValuesIn(Blocks(6, 3)), BlockName);
 
