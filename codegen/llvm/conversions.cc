@@ -1,8 +1,10 @@
 // Writes conversions between types, and selections of lanes.
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "codegen/llvm/kernel_writer.h"
+#include "ir/value.h"
 
 namespace tg::llvm_ir {
 
@@ -19,12 +21,7 @@ std::string KernelWriter::Cast(const UOp* u) {
     const bool wider = BitWidth(to.scalar()) > BitWidth(from.scalar());
     return Emit(wider ? "fpext " : "fptrunc ", source, " ", Of(x), " to ", type);
   }
-  if (from.is_float()) {
-    const std::string name =
-        absl::StrCat("llvm.fpto", IsSigned(to.scalar()) ? "si" : "ui", ".sat.",
-                     Mangled(to.scalar(), to.lanes()), ".", Mangled(from.scalar(), from.lanes()));
-    return Call(type, name, source, source, " ", Of(x));  // NaN gives 0
-  }
+  if (from.is_float()) return Saturated(u);
   const bool is_signed = IsSigned(from.scalar());
   if (to.is_float())
     return Emit(is_signed ? "sitofp " : "uitofp ", source, " ", Of(x), " to ", type);
@@ -34,6 +31,50 @@ std::string KernelWriter::Cast(const UOp* u) {
               : is_signed   ? "sext "
                             : "zext ",
               source, " ", Of(x), " to ", type);
+}
+
+// A float as an integer: what is too large gives the greatest or least integer, NaN gives 0. LLVM's
+// intrinsic does the same, but on x86-64 it takes vectors apart.
+std::string KernelWriter::Saturated(const UOp* u) {
+  const DType from = u->src(0)->dtype, to = u->dtype;
+  const std::string source = ValueType(from), type = ValueType(to), x = Of(u->src(0));
+  const std::string mask = ValueType(Scalar::kBool, to.lanes());
+  const bool is_signed = IsSigned(to.scalar());
+  const int bits = BitWidth(to.scalar()), digits = from.scalar() == Scalar::kF64 ? 53 : 24;
+  const int value_bits = is_signed ? bits - 1 : bits;
+  // The greatest float that fits; it is not the greatest integer if that has more digits.
+  const bool is_exact = value_bits <= digits;
+  const double greatest =
+      is_exact ? std::ldexp(1, value_bits) - 1
+               : std::ldexp(1, value_bits) - std::ldexp(1, value_bits - digits);
+  const auto number = [&](double value) {
+    return Everywhere(from, BitsFromDouble(from.scalar(), value));
+  };
+  const std::string lo = number(is_signed ? -std::ldexp(1, bits - 1) : 0), hi = number(greatest);
+  const auto choose = [&](const std::string& condition, const std::string& of,
+                          const std::string& yes, const std::string& no) {
+    return Emit("select ", mask, " ", condition, ", ", of, " ", yes, ", ", of, " ", no);
+  };
+  // A NaN becomes the least integer here.
+  const std::string above = Emit("fcmp ogt ", source, " ", x, ", ", lo);
+  const std::string at_least = choose(above, source, x, lo);
+  const std::string below = Emit("fcmp olt ", source, " ", at_least, ", ", hi);
+  const std::string inside = choose(below, source, at_least, hi);
+  std::string value;
+  if (bits < 32) {
+    const std::string wide = ValueType(Scalar::kI32, to.lanes());
+    value = Emit("fptosi ", source, " ", inside, " to ", wide);
+    value = Emit("trunc ", wide, " ", value, " to ", type);
+  } else {
+    value = Emit(is_signed ? "fptosi " : "fptoui ", source, " ", inside, " to ", type);
+  }
+  if (!is_exact) {
+    const std::string over = Emit("fcmp ogt ", source, " ", x, ", ", hi);
+    value = choose(over, type, Everywhere(to, MaxValue(to.scalar())), value);
+  }
+  if (!is_signed) return value;
+  const std::string is_nan = Emit("fcmp uno ", source, " ", x, ", ", x);
+  return choose(is_nan, type, Everywhere(to, 0), value);
 }
 
 std::string KernelWriter::Splat(const std::string& scalar, Scalar s, int lanes) {

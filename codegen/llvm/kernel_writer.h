@@ -81,6 +81,7 @@ class KernelWriter {
 
   // ---- conversions.cc
   std::string Cast(const UOp* u);
+  std::string Saturated(const UOp* u);
   std::string Lanes(const UOp* u);
   // The lanes of two vectors, one after the other.
   std::string Concatenate(const std::string& a, int lanes_a, const std::string& b, int lanes_b,
