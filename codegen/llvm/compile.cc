@@ -106,6 +106,8 @@ std::string Compile(const TgCodegenRequest& request, llvm::SmallVectorImpl<char>
   module->setDataLayout(machine->createDataLayout());
 
   llvm::legacy::PassManager passes;
+  // Loops that the text names.
+  passes.add(llvm::createLoopUnrollPass(/*OptLevel=*/2, /*OnlyWhenForced=*/true));
   passes.add(llvm::createSROAPass());
   passes.add(llvm::createEarlyCSEPass());
   passes.add(llvm::createInstructionCombiningPass());

@@ -44,9 +44,8 @@ std::string KernelWriter::Saturated(const UOp* u) {
   const int value_bits = is_signed ? bits - 1 : bits;
   // The greatest float that fits; it is not the greatest integer if that has more digits.
   const bool is_exact = value_bits <= digits;
-  const double greatest =
-      is_exact ? std::ldexp(1, value_bits) - 1
-               : std::ldexp(1, value_bits) - std::ldexp(1, value_bits - digits);
+  const double greatest = is_exact ? std::ldexp(1, value_bits) - 1
+                                   : std::ldexp(1, value_bits) - std::ldexp(1, value_bits - digits);
   const auto number = [&](double value) {
     return Everywhere(from, BitsFromDouble(from.scalar(), value));
   };

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "codegen/clike/read_ahead.h"
+#include "codegen/clike/unroll.h"
 
 namespace tg::llvm_ir {
 
@@ -165,7 +166,9 @@ void KernelWriter::CloseLoop(const Block& block, std::string_view type) {
   const std::string latch = label_;
   Line(block.step, " = add nuw nsw ", t, " ", block.counter, ", 1");
   const std::string again = Emit("icmp slt ", t, " ", block.step, ", ", block.end);
-  Line("br i1 ", again, ", label %", block.body, ", label %", block.exit);
+  Line("br i1 ", again, ", label %", block.body, ", label %", block.exit,
+       block.unroll ? ", !llvm.loop !0" : "");
+  result_.unrolls |= block.unroll;
   // Inner loops are closed before, so that no later phi moves.
   body_.insert(block.phi, latch);
   Begin(block.exit);
@@ -176,6 +179,7 @@ void KernelWriter::WriteRange(const UOp* u, bool outside) {
   block.outside = outside;
   block.range = u;
   block.end = Of(u->src(0));
+  block.unroll = clike::ShouldUnroll(kernel_, position_, target_);
   OpenLoop(block, ValueType(u->dtype), bounds_.Min(u->src(0)) < 1);
   values_[u->id] = block.counter;
   regions_of_values_[u->id] = outside ? Regions::kOutside : region_;

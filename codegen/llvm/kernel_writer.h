@@ -28,7 +28,8 @@ struct WrittenKernel {
   codegen::RenderedKernel launch;
   // What a module of the kernel has besides `launch.body`.
   std::set<std::string> declarations;
-  int64_t zeros = 0;  // bytes of a constant that loads without a value read
+  int64_t zeros = 0;     // bytes of a constant that loads without a value read
+  bool unrolls = false;  // some loop
 };
 
 // A module of these kernels' functions.
@@ -43,7 +44,7 @@ class KernelWriter {
  private:
   // A loop or an `if` that is open.
   struct Block {
-    bool is_loop = false;
+    bool is_loop = false, unroll = false;
     bool outside = false;  // around the loops over work-items (Regions::kOutside)
     const UOp* range = nullptr;
     const UOp* gate = nullptr;  // of an `if`

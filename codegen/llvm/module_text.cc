@@ -152,7 +152,9 @@ std::string ModuleText(std::span<const WrittenKernel> kernels, const passes::Tar
   std::string out;
   std::set<std::string> declarations;
   int64_t zeros = 0;
+  bool unrolls = false;
   for (const WrittenKernel& kernel : kernels) {
+    unrolls |= kernel.unrolls;
     declarations.insert(kernel.declarations.begin(), kernel.declarations.end());
     zeros = std::max(zeros, kernel.zeros);
   }
@@ -165,6 +167,7 @@ std::string ModuleText(std::span<const WrittenKernel> kernels, const passes::Tar
   for (const WrittenKernel& kernel : kernels) absl::StrAppend(&out, kernel.launch.body, "\n");
   absl::StrAppend(&out, "attributes #0 = { nounwind \"no-builtins\" \"prefer-vector-width\"=\"",
                   8 * target.alu_width, "\" }\n");
+  if (unrolls) out += "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.unroll.full\"}\n";
   return out;
 }
 
