@@ -163,6 +163,20 @@ std::vector<Target> MakePresets() {
   c99.alu_width = 0;
   c99.mem_width = 1;
   all.push_back(c99);
+  // The machine code of runtime/cpu calls no library of functions.
+  const auto natively = [](Target target, const char* name, const char* doc) {
+    target.name = name;
+    target.doc = doc;
+    for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin, Op::kPow}) {
+      target.own_functions.set(static_cast<size_t>(op));
+    }
+    // The renderer has no calls that could save inlined copies.
+    target.inlined_instructions = 0;
+    target.launch_seconds = 1e-6;
+    return target;
+  };
+  all.push_back(natively(cpu, "cpu-avx512", "machine code for a CPU with AVX-512"));
+  all.push_back(natively(avx2, "cpu-avx2", "machine code for a CPU with AVX2"));
   return all;
 }
 

@@ -1,4 +1,5 @@
-"""@llvm//:support (LLVM's Support and ADT) and @llvm//:FileCheck, :not, :split-file, :lit."""
+"""@llvm//:support (LLVM's Support and ADT), @llvm//:codegen (the code generator for this machine's
+processor, with what it needs) and @llvm//:FileCheck, :not, :split-file, :lit."""
 
 load("//third_party:system_library.bzl", "find_archive", "missing")
 
@@ -40,6 +41,27 @@ def _system_link_options(ctx, config):
         options.append(archive if archive and not in_libc else name)
     return options + ["-lpthread"]
 
+def _shared_link_options(options):
+    """The same for a shared object: ncurses' archives are not position-independent."""
+    curses = ["tinfo", "ncurses"]
+    return [
+        "-l" + n[0] if n else option
+        for option in options
+        for n in [[c for c in curses if option.endswith("lib%s.a" % c)]]
+    ]
+
+# What machine code is made with, as llvm-config names it.
+_CODEGEN = ["nativecodegen", "asmparser", "scalaropts", "instcombine"]
+
+def _codegen_archives(ctx, config, library):
+    """Links the archives of _CODEGEN into lib, but for those of :support; returns their names."""
+    names = ctx.execute([config, "--link-static", "--libnames"] + _CODEGEN).stdout
+    own = ["libLLVMSupport.a", "libLLVMDemangle.a"]
+    archives = [n for n in names.replace("\n", " ").split(" ") if n and n not in own]
+    for name in archives:
+        ctx.symlink(library + "/" + name, "lib/" + name)
+    return archives
+
 def _llvm_impl(ctx):
     config, prefix = _find(
         ctx,
@@ -54,6 +76,8 @@ def _llvm_impl(ctx):
     ctx.symlink(library + "/libLLVMSupport.a", "lib/libLLVMSupport.a")
     ctx.symlink(library + "/libLLVMDemangle.a", "lib/libLLVMDemangle.a")
     headers = ["include/llvm/%s/**" % h for h in _HEADERS] + ["include/llvm-c/**"]
+    options = _system_link_options(ctx, config)
+    archives = ["lib/" + name for name in _codegen_archives(ctx, config, library)]
     aliases = "\n".join([
         "alias(name = %r, actual = %r, visibility = [\"//visibility:public\"])" %
         (tool, "@llvm_tools//:" + tool)
@@ -67,17 +91,31 @@ cc_library(
 )
 
 cc_library(
-    name = "support",
+    name = "support_files",
     srcs = ["lib/libLLVMSupport.a"],
     hdrs = glob(%r),
     includes = ["include"],
-    linkopts = %r,
-    visibility = ["//visibility:public"],
     deps = [":demangle"],
 )
 
+cc_library(
+    name = "support",
+    linkopts = %r,
+    visibility = ["//visibility:public"],
+    deps = [":support_files"],
+)
+
+cc_library(
+    name = "codegen",
+    srcs = %r,
+    hdrs = glob(["include/llvm/**"]),
+    linkopts = %r,
+    visibility = ["//visibility:public"],
+    deps = [":support_files"],
+)
+
 %s
-""" % (headers, _system_link_options(ctx, config), aliases))
+""" % (headers, options, archives, _shared_link_options(options), aliases))
 
 llvm_repository = repository_rule(
     implementation = _llvm_impl,

@@ -63,7 +63,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - Bazel 4.2.3 with rules_cc, rules_java, rules_proto, platforms and bazel_skylib below
     /usr/share/bazel (as Debian's bazel-bootstrap, bazel-rules-* and bazel-skylib lay them out)
   - a C++20 compiler (g++ 12 or newer)
-  - LLVM 14 or newer with libLLVMSupport.a, zlib, zstd and, before LLVM 19, ncurses
+  - LLVM 14 or newer with its static libraries, zlib, zstd and, before LLVM 19, ncurses
   - gperftools with libtcmalloc_minimal
   - protozero 1.7 or newer
   - PCRE2 with its library for 8-bit characters, and utf8proc

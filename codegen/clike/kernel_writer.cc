@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "codegen/clike/cat.h"
+#include "codegen/clike/unroll.h"
 #include "codegen/renderer.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
@@ -199,36 +200,10 @@ absl::Status KernelWriter::WriteSpecial(const UOp* u) {
   return absl::OkStatus();
 }
 
-bool KernelWriter::ShouldUnroll(const UOp* range) const {
-  constexpr int64_t kSteps = 4;
-  const auto is_short = [](const UOp* u) {
-    return IsConst(u->src(0)) && u->src(0)->word() <= kSteps;
-  };
-  if (target_.unrolled_instructions == 0 || !is_short(range)) return false;
-  const auto max_nodes = static_cast<size_t>(target_.unrolled_instructions / kSteps);
-  const auto depends = [&](const UOp* gate) { return llvm::is_contained(PostOrder(gate), range); };
-  const std::vector<const UOp*>& order = kernel_.body.linear;
-  size_t open = 1, nodes = 0;
-  bool decides = false, all_short = true;
-  for (auto at = static_cast<size_t>(position_) + 1; open > 0 && at < order.size(); ++at) {
-    const UOp* u = order[at];
-    if (++nodes > max_nodes) return false;
-    if (u->op == Op::kRange) {
-      ++open;
-      all_short &= is_short(u);
-    } else if (u->op == Op::kEnd) {
-      open -= std::min(open, u->num_srcs - size_t{1});
-    } else if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex && u->src(0)->num_srcs > 2) {
-      decides = decides || depends(u->src(0)->src(2));
-    }
-  }
-  return decides || all_short;
-}
-
 void KernelWriter::WriteRange(const UOp* u) {
   const std::string name = Cat("i", num_ranges_++);
   exprs_[u].text = name;
-  WriteLoopHead(u, name, ShouldUnroll(u));
+  WriteLoopHead(u, name, ShouldUnroll(kernel_, static_cast<size_t>(position_), target_));
   ++indent_;
 }
 

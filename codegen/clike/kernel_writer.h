@@ -246,10 +246,6 @@ class KernelWriter {
   void WriteScratch(const UOp* u);
   absl::Status WriteSpecial(const UOp* u);
   void WriteRange(const UOp* u);
-  // Returns whether the device's compiler is asked to unroll a loop with few steps. Unrolling lets
-  // it resolve padding predicates that depend on the step, and the addresses of a copy with a small
-  // body.
-  bool ShouldUnroll(const UOp* range) const;
   // Keeps `e`, the text of node `u`, for inlining into the single user, or declares a variable for
   // it.
   void Keep(const UOp* u, Expr& e);

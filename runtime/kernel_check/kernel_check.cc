@@ -12,7 +12,7 @@
 #include "ir/interpret/options.h"
 #include "ir/interpret/run.h"
 #include "ir/value.h"
-#include "runtime/opencl/buffer.h"
+#include "runtime/device/buffer.h"
 #include "runtime/report/tensor_difference.h"
 
 namespace tg::kernel_check {

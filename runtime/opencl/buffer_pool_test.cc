@@ -1,4 +1,4 @@
-#include "runtime/opencl/buffer_pool.h"
+#include "runtime/device/buffer_pool.h"
 
 #include <algorithm>
 #include <cstring>
@@ -66,11 +66,11 @@ TEST(BufferPoolTest, ReusesWhatWasLetGo) {
   BufferPool pool(TestContext());
   BufferRef a = *pool.Allocate(5000);
   const BufferRef b = *pool.Allocate(5000);
-  const cl_mem memory = a->mem();
-  EXPECT_NE(b->mem(), memory);
+  const Memory* memory = &a->memory();
+  EXPECT_NE(&b->memory(), memory);
   const BufferRef second_owner = a;
   a.reset();
-  EXPECT_NE((*pool.Allocate(5000))->mem(), memory);  // still held
+  EXPECT_NE(&(*pool.Allocate(5000))->memory(), memory);  // still held
   EXPECT_EQ(pool.stats().allocations, 3u);
   a = second_owner;
 }
@@ -79,14 +79,14 @@ TEST(BufferPoolTest, CountsWhatIsHeldCachedAndThePeak) {
   BufferPool pool(TestContext());
   BufferRef a = *pool.Allocate(4096);
   BufferRef b = *pool.Allocate(4000);  // same size class
-  const cl_mem memory = b->mem();
+  const Memory* memory = &b->memory();
   EXPECT_EQ(pool.stats().in_use_bytes, 8192u);
   a.reset();
   b.reset();
   EXPECT_EQ(pool.stats().in_use_bytes, 0u);
   EXPECT_EQ(pool.stats().cached_bytes, 8192u);
   const BufferRef c = *pool.Allocate(3900);
-  EXPECT_EQ(c->mem(), memory);  // the most recently used block
+  EXPECT_EQ(&c->memory(), memory);  // the most recently used block
   EXPECT_EQ(c->size(), 3900u);
   const BufferPoolStats stats = pool.stats();
   EXPECT_EQ(stats.allocations, 2u);

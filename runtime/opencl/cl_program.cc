@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/opencl/build_log.h"
+#include "runtime/opencl/cl_kernel.h"
 #include "runtime/opencl/driver_cache.h"
 #include "runtime/opencl/ptx_repair.h"
 
@@ -13,9 +14,9 @@ namespace {
 
 constexpr int kKeyFormat = 3;
 
-std::string BuildLog(const Context& context, cl_program program) {
+std::string BuildLog(const OpenClContext& context, cl_program program) {
   size_t size = 0;
-  const cl_device_id device = context.device().id;
+  const cl_device_id device = context.id();
   clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
   std::string log(size, '\0');
   clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
@@ -27,15 +28,16 @@ std::string BuildLog(const Context& context, cl_program program) {
 // the source is compiled again without them.
 constexpr std::string_view kUnoptimized = "-cl-opt-disable";
 
-absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::string& source,
+absl::StatusOr<ClProgram> BuildFromSource(const OpenClContext& context, const std::string& source,
                                           const std::string& options) {
   cl_int code = CL_SUCCESS;
   const char* text = source.data();
   const size_t size = source.size();
+  const cl_device_id device = context.id();
   ClProgram program(clCreateProgramWithSource(context.context(), 1, &text, &size, &code));
   TG_RETURN_IF_ERROR(ClStatus(code, "clCreateProgramWithSource", context.name()));
   const auto build = [&](const std::string& with) {
-    return clBuildProgram(program.get(), 1, &context.device().id, with.c_str(), nullptr, nullptr);
+    return clBuildProgram(program.get(), 1, &device, with.c_str(), nullptr, nullptr);
   };
   code = build(options);
   if (code == CL_SUCCESS) return program;
@@ -53,15 +55,16 @@ absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::str
 }
 
 // Returns an unset program if the driver rejects the binary.
-ClProgram BuildFromBinary(const Context& context, const std::string& binary,
+ClProgram BuildFromBinary(const OpenClContext& context, const std::string& binary,
                           const std::string& options) {
   cl_int code = CL_SUCCESS, status = CL_SUCCESS;
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
   const size_t size = binary.size();
-  ClProgram program(clCreateProgramWithBinary(context.context(), 1, &context.device().id, &size,
-                                              &bytes, &status, &code));
+  const cl_device_id device = context.id();
+  ClProgram program(
+      clCreateProgramWithBinary(context.context(), 1, &device, &size, &bytes, &status, &code));
   if (code != CL_SUCCESS || status != CL_SUCCESS) return ClProgram();
-  code = clBuildProgram(program.get(), 1, &context.device().id, options.c_str(), nullptr, nullptr);
+  code = clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
   return code == CL_SUCCESS ? std::move(program) : ClProgram();
 }
 
@@ -87,7 +90,7 @@ std::string Binary(cl_program program) {
 
 }  // namespace
 
-absl::StatusOr<ClKernel> Program::CreateKernel(const std::string& name) const {
+absl::StatusOr<ClKernel> OpenClProgram::CreateKernel(const std::string& name) const {
   cl_int code = CL_SUCCESS;
   ClKernel kernel(clCreateKernel(program_.get(), name.c_str(), &code));
   if (code == CL_INVALID_KERNEL_NAME) {
@@ -95,20 +98,26 @@ absl::StatusOr<ClKernel> Program::CreateKernel(const std::string& name) const {
     std::string list;
     for (const std::string& known : names) list += Cat(list.empty() ? "" : ", ", known);
     // PoCL treats an empty file in its cache as a program without kernels.
-    if (list.empty()) list = Cat("none", DriverCacheHint(context_->info()));
-    return NotFound("no kernel '", name, "' in the program for ", context_->name(), "; it has ",
+    if (list.empty()) list = Cat("none", DriverCacheHint(context()->info()));
+    return NotFound("no kernel '", name, "' in the program for ", context()->name(), "; it has ",
                     list);
   }
-  TG_RETURN_IF_ERROR(ClStatus(code, Cat("clCreateKernel of '", name, "'"), context_->name()));
+  TG_RETURN_IF_ERROR(ClStatus(code, Cat("clCreateKernel of '", name, "'"), context()->name()));
   return kernel;
 }
 
-absl::StatusOr<std::vector<std::string>> Program::KernelNames() const {
+absl::StatusOr<std::unique_ptr<KernelObject>> OpenClProgram::NewKernel(
+    const std::string& name, const std::string& label) const {
+  TG_ASSIGN_OR_RETURN(ClKernel kernel, CreateKernel(name));
+  return NewClKernel(cl(), std::move(kernel), label);
+}
+
+absl::StatusOr<std::vector<std::string>> OpenClProgram::KernelNames() const {
   size_t size = 0;
-  TG_CL_CALL(context_->name(), clGetProgramInfo, program_.get(), CL_PROGRAM_KERNEL_NAMES, 0,
+  TG_CL_CALL(context()->name(), clGetProgramInfo, program_.get(), CL_PROGRAM_KERNEL_NAMES, 0,
              nullptr, &size);
   std::string text(size, '\0');
-  TG_CL_CALL(context_->name(), clGetProgramInfo, program_.get(), CL_PROGRAM_KERNEL_NAMES, size,
+  TG_CL_CALL(context()->name(), clGetProgramInfo, program_.get(), CL_PROGRAM_KERNEL_NAMES, size,
              text.data(), nullptr);
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::vector<std::string> names;
@@ -134,16 +143,15 @@ std::string ProgramKey(const DeviceInfo& device, std::string_view source,
   return Cat(key, source);
 }
 
-absl::StatusOr<std::shared_ptr<const Program>> BuildProgram(std::shared_ptr<Context> context,
-                                                            const std::string& source,
-                                                            const std::string& options,
-                                                            DiskCache* cache) {
+absl::StatusOr<std::shared_ptr<const OpenClProgram>> BuildProgram(
+    std::shared_ptr<OpenClContext> context, const std::string& source, const std::string& options,
+    DiskCache* cache) {
   std::string key;
   if (cache != nullptr) {
     key = ProgramKey(context->info(), source, options);
     if (const auto binary = cache->Load(key); binary.has_value()) {
       if (ClProgram program = BuildFromBinary(*context, *binary, options)) {
-        return std::make_shared<const Program>(std::move(context), std::move(program), true);
+        return std::make_shared<const OpenClProgram>(std::move(context), std::move(program), true);
       }
       cache->Remove(key);
     }
@@ -163,7 +171,7 @@ absl::StatusOr<std::shared_ptr<const Program>> BuildProgram(std::shared_ptr<Cont
     const std::string binary = Binary(program.get());
     if (!binary.empty()) cache->Store(key, binary);
   }
-  return std::make_shared<const Program>(std::move(context), std::move(program), false);
+  return std::make_shared<const OpenClProgram>(std::move(context), std::move(program), false);
 }
 
 bool CachingPays(const DeviceInfo& device) { return !device.is_pocl; }

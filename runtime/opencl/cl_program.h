@@ -10,33 +10,32 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/device/program.h"
 #include "runtime/opencl/cl_check.h"
 #include "runtime/opencl/cl_context.h"
-#include "runtime/opencl/disk_cache.h"
 
 namespace tg::runtime {
 
 // A built program. Kernels made from it keep it alive.
-class Program {
+class OpenClProgram : public Program {
  public:
-  Program(std::shared_ptr<Context> context, ClProgram program, bool from_cache)
-      : context_(std::move(context)), program_(std::move(program)), from_cache_(from_cache) {}
+  OpenClProgram(std::shared_ptr<OpenClContext> context, ClProgram program, bool from_cache)
+      : Program(std::move(context), from_cache), program_(std::move(program)) {}
 
-  const std::shared_ptr<Context>& context() const { return context_; }
+  const OpenClContext& cl() const { return static_cast<const OpenClContext&>(*context()); }
   cl_program program() const { return program_.get(); }
-  bool from_cache() const { return from_cache_; }
 
-  // Makes a new kernel object, which has separate arguments. NotFound (with the existing kernels)
-  // for an unknown name.
+  absl::StatusOr<std::unique_ptr<KernelObject>> NewKernel(const std::string& name,
+                                                          const std::string& label) const override;
+  // The same, as OpenCL's object.
   absl::StatusOr<ClKernel> CreateKernel(const std::string& name) const;
 
   // Returns the sorted names of the kernels.
   absl::StatusOr<std::vector<std::string>> KernelNames() const;
 
  private:
-  std::shared_ptr<Context> context_;
   ClProgram program_;
-  bool from_cache_;
 };
 
 // Returns a program's cache key: all inputs that determine its binary, as text.
@@ -46,10 +45,9 @@ std::string ProgramKey(const DeviceInfo& device, std::string_view source, std::s
 // the driver rejects a cached binary, the entry is removed and the source is built. InvalidArgument
 // if the compiler rejects the source; the message has the first error with its source line,
 // followed by the compiler's log.
-absl::StatusOr<std::shared_ptr<const Program>> BuildProgram(std::shared_ptr<Context> context,
-                                                            const std::string& source,
-                                                            const std::string& options,
-                                                            DiskCache* cache);
+absl::StatusOr<std::shared_ptr<const OpenClProgram>> BuildProgram(
+    std::shared_ptr<OpenClContext> context, const std::string& source, const std::string& options,
+    DiskCache* cache);
 
 // Returns whether caching binaries is faster on this device. It is not on PoCL, which has its own
 // cache keyed by source, and which compiles every kernel again when asked for the binary.

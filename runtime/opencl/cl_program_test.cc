@@ -27,7 +27,7 @@ class ProgramTest : public testing::Test {
   }
   ~ProgramTest() override { fs::remove_all(cache_.directory()); }
 
-  std::shared_ptr<Context> context_;
+  std::shared_ptr<OpenClContext> context_;
   DiskCache cache_;
 };
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "runtime/base/spans.h"
+#include "runtime/cache/disk_cache.h"
 #include "runtime/opencl/compile_job.h"
-#include "runtime/opencl/disk_cache.h"
 
 namespace tg::runtime {
 

@@ -66,7 +66,7 @@ class CompileAheadTest : public testing::Test {
     return {{"key of " + source, job}};
   }
 
-  std::shared_ptr<Context> context_;
+  std::shared_ptr<OpenClContext> context_;
   DiskCache records_;
   CompileAheadOptions options_;
   size_t done_ = 0, total_ = 0;

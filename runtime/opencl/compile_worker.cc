@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/compile_job.h"
+#include "runtime/opencl/list_devices.h"
 
 namespace tg::runtime {
 namespace {
@@ -24,7 +25,7 @@ std::string ReadStandardInput() {
 // Zeros that take no memory until they are written. A group may write to any of its arguments.
 class Zeros {
  public:
-  Zeros(const Context& context, size_t bytes) : bytes_(bytes) {
+  Zeros(const OpenClContext& context, size_t bytes) : bytes_(bytes) {
     data_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data_ == MAP_FAILED) return;
@@ -47,9 +48,9 @@ class Zeros {
 };
 
 // Launches one group of the kernel and waits for it.
-absl::Status LaunchOneGroup(const Program& program, const CompileJob::Kernel& kernel,
+absl::Status LaunchOneGroup(const OpenClProgram& program, const CompileJob::Kernel& kernel,
                             uint64_t buffer_bytes) {
-  const Context& context = *program.context();
+  const OpenClContext& context = program.cl();
   std::vector<std::unique_ptr<Zeros>> buffers;  // outlive the kernel that names them
   TG_ASSIGN_OR_RETURN(const ClKernel made, program.CreateKernel(kernel.name));
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -82,12 +83,12 @@ absl::Status Tell(const std::string& what) {
 }
 
 absl::Status Compile(const CompileJob& job) {
-  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices());
+  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListOpenClDevices());
   for (const Device& device : devices) {
     if (device.info.platform != job.platform || device.info.name != job.device) continue;
-    TG_ASSIGN_OR_RETURN(const std::shared_ptr<Context> context,
-                        Context::Create(device, /*profiling=*/false));
-    TG_ASSIGN_OR_RETURN(const std::shared_ptr<const Program> program,
+    TG_ASSIGN_OR_RETURN(const std::shared_ptr<OpenClContext> context,
+                        OpenClContext::Create(device, /*profiling=*/false));
+    TG_ASSIGN_OR_RETURN(const std::shared_ptr<const OpenClProgram> program,
                         BuildProgram(context, job.source, job.options, nullptr));
     TG_RETURN_IF_ERROR(Tell(""));
     for (const CompileJob::Kernel& kernel : job.kernels) {

@@ -5,7 +5,7 @@
 #include <CL/cl.h>
 
 #include "absl/status/statusor.h"
-#include "runtime/opencl/device.h"
+#include "runtime/device/device.h"
 
 namespace tg::runtime {
 

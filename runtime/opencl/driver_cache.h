@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "runtime/opencl/device.h"
+#include "runtime/device/device.h"
 
 namespace tg::runtime {
 

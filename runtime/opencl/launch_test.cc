@@ -1,9 +1,10 @@
-#include "runtime/opencl/launch.h"
+#include "runtime/device/launch.h"
 
 #include <random>
 
 #include "gtest/gtest.h"
-#include "runtime/opencl/buffer_pool.h"
+#include "runtime/device/buffer_pool.h"
+#include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/testing.h"
 
 namespace tg::runtime {
@@ -63,9 +64,9 @@ class LaunchTest : public testing::Test {
     return std::string(launch.status().message());
   }
 
-  std::shared_ptr<Context> context_;
+  std::shared_ptr<OpenClContext> context_;
   BufferPool pool_;
-  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const OpenClProgram> program_;
 };
 
 std::vector<float> RandomFloats(size_t n, unsigned seed) {
@@ -140,7 +141,7 @@ TEST_F(LaunchTest, EventsGiveTimesInOrder) {
     plan.push_back(std::move(*Make("axpy", {x, ScalarArg::Of(1.5f), ScalarArg::Of(1 << 16)},
                                    {{1 << 16, 1, 1}, {64, 1, 1}})));
   }
-  std::vector<ClEvent> events;
+  std::vector<Event> events;
   ASSERT_TRUE(EnqueueAll(plan, &events).ok());
   ASSERT_EQ(events.size(), 2u);
   const auto first = WaitForTimes(*context_, events[0]),
@@ -153,7 +154,7 @@ TEST_F(LaunchTest, EventsGiveTimesInOrder) {
   EXPECT_LE(first->ended, second->started);
   EXPECT_GT(first->seconds(), 0);
   EXPECT_LT(first->seconds(), 10);
-  const auto plain = Context::Create(context_->device(), /*profiling=*/false);
+  const auto plain = OpenClContext::Create(context_->device(), /*profiling=*/false);
   EXPECT_EQ(WaitForTimes(**plain, events[0]).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
@@ -205,7 +206,7 @@ TEST_F(LaunchTest, RefusesWrongArguments) {
             std::string::npos);
   EXPECT_EQ(Make("subtract", {x}, range).status().code(), absl::StatusCode::kNotFound);
 
-  BufferPool elsewhere(*Context::Create(context_->device(), false));
+  BufferPool elsewhere(*OpenClContext::Create(context_->device(), false));
   EXPECT_NE(Refusal("fixed_size", {*elsewhere.Allocate(64)}, {{8, 2, 1}, {4, 2, 1}})
                 .find("is a buffer on"),
             std::string::npos);

@@ -269,7 +269,7 @@ absl::Status Plan::SetStepVars(size_t i) {
   return empty ? absl::OkStatus() : step.launch->SetRange(range);
 }
 
-absl::Status Plan::Enqueue(std::vector<ClEvent>* events) {
+absl::Status Plan::Enqueue(std::vector<Event>* events) {
   if (events != nullptr) {
     events->clear();
     events->resize(steps_.size());
@@ -277,7 +277,7 @@ absl::Status Plan::Enqueue(std::vector<ClEvent>* events) {
   if (!commands_.empty()) return EnqueueOnSeveral(events);
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (kernels_[i].empty) continue;
-    ClEvent* event = events == nullptr ? nullptr : &(*events)[i];
+    Event* event = events == nullptr ? nullptr : &(*events)[i];
     TG_RETURN_IF_ERROR(steps_[i].launch ? steps_[i].launch->Enqueue(event)
                                         : steps_[i].transfer->EnqueueWrite(event));
   }

@@ -25,9 +25,9 @@
 #include "absl/status/statusor.h"
 #include "codegen/launch_data.h"
 #include "ir/module.h"
-#include "runtime/opencl/buffer_pool.h"
-#include "runtime/opencl/launch.h"
-#include "runtime/opencl/transfer.h"
+#include "runtime/device/buffer_pool.h"
+#include "runtime/device/launch.h"
+#include "runtime/device/transfer.h"
 #include "runtime/plan/extents.h"
 #include "runtime/plan/kernel_stats.h"
 #include "runtime/plan/launch_order.h"
@@ -84,7 +84,7 @@ class Plan {
 
   // Enqueues all kernels and copies. If `events` is given, it receives one event per step, unset
   // for an empty kernel.
-  absl::Status Enqueue(std::vector<ClEvent>* events = nullptr);
+  absl::Status Enqueue(std::vector<Event>* events = nullptr);
 
   // Enqueues kernel or copy `i` alone, for a caller that waits for the end of all queues before and
   // after it.
@@ -99,7 +99,7 @@ class Plan {
 
   // Waits for the end of kernel or copy `i` and returns its times. `event` is the one that Enqueue
   // returned for it.
-  absl::StatusOr<LaunchTimes> TimesOf(size_t i, const ClEvent& event) const;
+  absl::StatusOr<LaunchTimes> TimesOf(size_t i, const Event& event) const;
 
   // Counts the kernels' work with the current variables, which takes longer than a replay.
   std::span<const PlannedKernel> kernels() const;
@@ -148,7 +148,7 @@ class Plan {
   absl::Status CountWorkOf(size_t i) const;
   // Computes the waits between commands if there are several queues.
   void FindHazards(std::span<const ScheduledKernel> schedule);
-  absl::Status EnqueueOnSeveral(std::vector<ClEvent>* events);
+  absl::Status EnqueueOnSeveral(std::vector<Event>* events);
   // Makes every queue wait for the commands enqueued on the other queues.
   absl::Status Join() const;
 

@@ -55,16 +55,16 @@ void Plan::FindHazards(std::span<const ScheduledKernel> schedule) {
   }
 }
 
-absl::Status Plan::EnqueueOnSeveral(std::vector<ClEvent>* events) {
-  std::vector<ClEvent> own(commands_.size());
-  std::vector<cl_event> waits;
+absl::Status Plan::EnqueueOnSeveral(std::vector<Event>* events) {
+  std::vector<Event> own(commands_.size());
+  std::vector<Event> waits;
   for (size_t i = 0; i < commands_.size(); ++i) {
     const Enqueued& c = commands_[i];
     Step& step = steps_[c.step];
     waits.clear();
-    for (const size_t w : c.waits) waits.push_back(own[w].get());
+    for (const size_t w : c.waits) waits.push_back(own[w]);
     const bool wants_event = c.is_waited_for || (events != nullptr && !c.reads);
-    ClEvent* event = wants_event ? &own[i] : nullptr;
+    Event* event = wants_event ? &own[i] : nullptr;
     if (kernels_[c.step].empty) {
       // A command that waits for this one must also wait for the earlier commands on its queue.
       TG_RETURN_IF_ERROR(EnqueueBarrier(*c.queue, waits));
@@ -75,31 +75,30 @@ absl::Status Plan::EnqueueOnSeveral(std::vector<ClEvent>* events) {
                        : c.reads   ? step.transfer->EnqueueRead(event, waits)
                                    : step.transfer->EnqueueWrite(event, waits));
     // Other queues may wait for an event only after its queue is flushed.
-    if (c.is_waited_for) TG_CL_CALL(c.queue->name(), clFlush, c.queue->queue());
+    if (c.is_waited_for) TG_RETURN_IF_ERROR(c.queue->Flush());
     if (events == nullptr || c.reads) continue;
-    clRetainEvent(own[i].get());
-    (*events)[c.step] = ClEvent(own[i].get());
+    (*events)[c.step] = own[i];
   }
   return Join();
 }
 
-absl::StatusOr<LaunchTimes> Plan::TimesOf(size_t i, const ClEvent& event) const {
+absl::StatusOr<LaunchTimes> Plan::TimesOf(size_t i, const Event& event) const {
   const std::optional<Transfer>& transfer = steps_[i].transfer;
   return transfer ? transfer->Times(event) : WaitForTimes(*kernels_[i].context, event);
 }
 
 absl::Status Plan::Join() const {
-  std::vector<ClEvent> ends(queues_.size());
+  std::vector<Event> ends(queues_.size());
   for (size_t q = 0; q < queues_.size(); ++q) {
     TG_RETURN_IF_ERROR(EnqueueMarker(*queues_[q], &ends[q]));
   }
   for (size_t q = 0; q < queues_.size(); ++q) {
-    std::vector<cl_event> others;
+    std::vector<Event> others;
     for (size_t p = 0; p < queues_.size(); ++p) {
-      if (p != q && queues_[p]->SharesWith(*queues_[q])) others.push_back(ends[p].get());
+      if (p != q && queues_[p]->SharesWith(*queues_[q])) others.push_back(ends[p]);
     }
     TG_RETURN_IF_ERROR(EnqueueBarrier(*queues_[q], others));
-    TG_CL_CALL(queues_[q]->name(), clFlush, queues_[q]->queue());
+    TG_RETURN_IF_ERROR(queues_[q]->Flush());
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "passes/target.h"
+#include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/testing.h"
 #include "runtime/plan/testing.h"
 
@@ -94,7 +95,7 @@ class PlanTest : public ::testing::Test {
     return values;
   }
 
-  std::shared_ptr<Context> context_ = TestContext();
+  std::shared_ptr<OpenClContext> context_ = TestContext();
   BufferPool pool_{context_};
   std::mt19937 random_{3};
   std::string text_;
@@ -154,11 +155,11 @@ TEST_F(PlanTest, TimesKernels) {
   absl::StatusOr<Plan> plan = Make();
   ASSERT_TRUE(plan.ok()) << plan.status();
   Fill("x", RandomValues());
-  std::vector<ClEvent> events;
+  std::vector<Event> events;
   ASSERT_TRUE(plan->Enqueue(&events).ok());
   ASSERT_EQ(events.size(), 4u);
   uint64_t last_end = 0;
-  for (const ClEvent& event : events) {
+  for (const Event& event : events) {
     const auto times = WaitForTimes(*context_, event);
     ASSERT_TRUE(times.ok()) << times.status();
     EXPECT_LE(last_end, times->started);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "runtime/opencl/launch.h"
+#include "runtime/device/launch.h"
 #include "runtime/plan/plan.h"
 #include "runtime/report/format.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/base/spans.h"
-#include "runtime/opencl/launch.h"
+#include "runtime/device/launch.h"
 #include "runtime/report/run_report.h"
 
 namespace tg::runtime {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
-#include "runtime/opencl/device.h"
+#include "runtime/device/device.h"
 #include "runtime/session/device_request.h"
 
 namespace tg::runtime {

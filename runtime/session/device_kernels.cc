@@ -6,6 +6,10 @@
 #include <utility>
 
 #include "base/status.h"
+#include "codegen/llvm/renderer.h"
+#include "runtime/cpu/native_program.h"
+#include "runtime/opencl/cl_context.h"
+#include "runtime/opencl/cl_program.h"
 
 namespace tg::runtime {
 namespace {
@@ -79,6 +83,7 @@ absl::Status DeviceKernels::Build(const Module& module, std::vector<NamedKernel>
                                   const BuildOptions& options) {
   kernels_ = std::move(kernels);
   if (kernels_.empty()) return absl::OkStatus();
+  if (context_->info().is_native) return BuildNatively(module, options);
   std::vector<Part> parts = Partition(options);
   rendered_.resize(kernels_.size());
   {
@@ -104,6 +109,26 @@ absl::Status DeviceKernels::Build(const Module& module, std::vector<NamedKernel>
   }
   TG_RETURN_IF_ERROR(BuildParts(parts, flags, options));
   from_cache_ |= compiled;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceKernels::BuildNatively(const Module& module, const BuildOptions& options) {
+  {
+    const ScopedSpan span(options.spans, "render");
+    std::vector<const Kernel*> kernels;
+    for (const NamedKernel& k : kernels_) kernels.push_back(k.kernel);
+    passes::ThreadPool workers(0);
+    TG_ASSIGN_OR_RETURN(codegen::RenderedModule rendered,
+                        llvm_ir::LlvmRenderer().Render(module, kernels, target_, &workers));
+    rendered_ = std::move(rendered.kernels);
+  }
+  const ScopedSpan span(options.spans, "build");
+  TG_ASSIGN_OR_RETURN(const std::shared_ptr<const Program> program,
+                      cpu::BuildNative(context_, rendered_, options.cache, options.spans));
+  from_cache_ = program->from_cache();
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    built_[kernels_[i].name] = {kernels_[i].kernel, &rendered_[i], program};
+  }
   return absl::OkStatus();
 }
 
@@ -147,11 +172,12 @@ bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> par
 
 absl::Status DeviceKernels::BuildParts(std::span<const Part> parts, const std::string& flags,
                                        const BuildOptions& options) {
-  using Built = absl::StatusOr<std::shared_ptr<const Program>>;
+  using Built = absl::StatusOr<std::shared_ptr<const OpenClProgram>>;
+  const auto context = std::static_pointer_cast<OpenClContext>(context_);
   std::vector<Built> programs(parts.size());
   DiskCache* cache = CachingPays(context_->info()) ? options.cache : nullptr;
   const auto build = [&](size_t i) {
-    programs[i] = BuildProgram(context_, parts[i].source, flags, cache);
+    programs[i] = BuildProgram(context, parts[i].source, flags, cache);
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < parts.size(); ++i) threads.emplace_back(build, i);

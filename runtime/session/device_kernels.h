@@ -13,9 +13,9 @@
 #include "ir/module.h"
 #include "passes/target.h"
 #include "runtime/base/spans.h"
-#include "runtime/opencl/buffer_pool.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/device/buffer_pool.h"
 #include "runtime/opencl/compile_ahead.h"
-#include "runtime/opencl/disk_cache.h"
 #include "runtime/plan/plan.h"
 
 namespace tg::runtime {
@@ -60,6 +60,8 @@ class DeviceKernels {
   bool from_cache() const { return from_cache_; }
 
  private:
+  absl::Status BuildNatively(const Module& module, const BuildOptions& options);
+
   // Kernels that are built as one program, by their numbers, and its source.
   struct Part {
     std::vector<size_t> kernels;

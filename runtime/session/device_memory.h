@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
-#include "runtime/opencl/buffer_pool.h"
-#include "runtime/opencl/cl_context.h"
+#include "runtime/device/buffer_pool.h"
+#include "runtime/device/context.h"
 #include "runtime/plan/plan.h"
 
 namespace tg::runtime {

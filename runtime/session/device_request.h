@@ -10,7 +10,7 @@
 
 namespace tg::runtime {
 
-// Each text has the syntax of ChooseDevice (runtime/opencl/device.h): "" is any device, "cpu",
+// Each text has the syntax of ChooseDevice (runtime/device/device.h): "" is any device, "cpu",
 // "gpu", "gpu:1", or a part of a device's name.
 struct DeviceRequest {
   std::string plain;                                      // request for the default device

@@ -236,7 +236,7 @@ absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDe
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, buffers, vars));
   // Uploads are not part of the measured run.
   TG_RETURN_IF_ERROR(Finish());
-  std::vector<ClEvent> events;
+  std::vector<Event> events;
   times_ = {};
   times_.start = HostNanos();
   if (options_.observer != nullptr) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "codegen/llvm/renderer.h"
 
 namespace tg::runtime {
 namespace {
@@ -21,6 +22,7 @@ bool IsArm(const DeviceInfo& device) {
 }
 
 std::string_view PresetFor(const DeviceInfo& device) {
+  if (device.is_native) return device.native.f32 > 8 ? "cpu-avx512" : "cpu-avx2";
   if (device.kind == DeviceKind::kCpu) {
     if (IsArm(device)) return "cl-cpu-neon";
     // With sixteen lanes, a tile of accumulators needs more than all registers of a CPU whose
@@ -66,7 +68,9 @@ absl::StatusOr<passes::Target> ChooseTarget(std::string_view wish, std::string_v
                                             const DeviceInfo& device) {
   if (wish.empty()) wish = module_target;
   if (wish.empty() || wish == "host") return TargetForDevice(device);
-  return passes::FindTarget(wish);
+  absl::StatusOr<passes::Target> target = passes::FindTarget(wish);
+  if (!target.ok() || !device.is_native) return target;
+  return llvm_ir::Adapted(*std::move(target));
 }
 
 }  // namespace tg::runtime

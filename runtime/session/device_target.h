@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "passes/target.h"
-#include "runtime/opencl/device.h"
+#include "runtime/device/device.h"
 
 namespace tg::runtime {
 

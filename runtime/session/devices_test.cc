@@ -1,4 +1,6 @@
 // Device selection for modules, and sessions on several devices.
+#include "runtime/devices/devices.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -74,11 +76,11 @@ TEST(ChooseDevices, Requests) {
 TEST(ChooseDevices, Errors) {
   const std::string list = DescribeDevices(Fakes());
   EXPECT_EQ(Choose("", "NPU", {}),
-            "test.uop:4: buffer @y is on device 'NPU': no OpenCL device matches 'NPU'; name one by "
+            "test.uop:4: buffer @y is on device 'NPU': no device matches 'NPU'; name one by "
             "cpu, gpu, its number or a part of its name:\n" +
                 list + "which it is can be said, as in --device='NPU=cpu'");
   EXPECT_EQ(Choose("", "GPU:2", {"GPU:2=gpu:2"}),
-            "no OpenCL device matches 'gpu:2'; name one by cpu, gpu, its number or a part of its "
+            "no device matches 'gpu:2'; name one by cpu, gpu, its number or a part of its "
             "name:\n" +
                 list);
   EXPECT_EQ(Choose("", "B", {"C=cpu"}), "module @m has no device 'C'; it names: 'B'");
@@ -147,26 +149,36 @@ HostTensor RandomFloats(std::vector<int64_t> shape, unsigned seed) {
 }
 
 enum class How { kOneContext, kThroughTheHost, kTwoTargets };
-class SeveralDevices : public ::testing::TestWithParam<How> {};
-INSTANTIATE_TEST_SUITE_P(All, SeveralDevices,
-                         ::testing::Values(How::kOneContext, How::kThroughTheHost,
-                                           How::kTwoTargets));
+// Which devices: those of OpenCL, native ones, or one native device and two of OpenCL.
+enum class Which { kOpenCl, kNative, kMixed };
+class SeveralDevices : public ::testing::TestWithParam<std::tuple<How, Which>> {};
+INSTANTIATE_TEST_SUITE_P(
+    All, SeveralDevices,
+    ::testing::Combine(::testing::Values(How::kOneContext, How::kThroughTheHost, How::kTwoTargets),
+                       ::testing::Values(Which::kOpenCl, Which::kNative, Which::kMixed)));
 
 TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
-  const auto devices = ListDevices();
-  ASSERT_TRUE(devices.ok());
-  if (devices->size() < 3) GTEST_SKIP() << "less than three devices";
+  const auto [how, which] = GetParam();
+  const auto all = ListDevices();
+  ASSERT_TRUE(all.ok());
+  std::vector<Device> devices;
+  for (const Device& d : *all) {
+    const bool first = devices.empty();
+    const bool native = which == Which::kNative || (which == Which::kMixed && first);
+    if (d.info.is_native == native) devices.push_back(d);
+  }
+  if (devices.size() < 3) GTEST_SKIP() << "less than three devices";
   std::unique_ptr<Module> module = ParseOrFail(kRound);
   std::vector<ChosenDevice> chosen;
-  for (size_t i = 0; i < 3; ++i) chosen.push_back({std::string(1, "ABC"[i]), (*devices)[i]});
+  for (size_t i = 0; i < 3; ++i) chosen.push_back({std::string(1, "ABC"[i]), devices[i]});
   DeviceSessionOptions options;
   ASSERT_TRUE(OpenDevices(*module, chosen, "", /*profiling=*/true, options).ok());
   ASSERT_EQ(options.others.size(), 2u);
-  if (GetParam() == How::kThroughTheHost) {
+  if (how == How::kThroughTheHost) {
     // Each device gets a separate context.
-    for (NamedDevice& d : options.others) d.context = *Context::Create(d.context->device(), true);
+    for (NamedDevice& d : options.others) d.context = *OpenContext(d.context->device(), true);
   }
-  if (GetParam() == How::kTwoTargets) {
+  if (how == How::kTwoTargets) {
     for (NamedDevice& d : options.others) d.target = *passes::FindTarget("cl-plain");
   }
   options.time_kernels = true;
@@ -175,10 +187,12 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
   const absl::Status compiled =
       CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options);
   ASSERT_TRUE(compiled.ok()) << compiled;
-  if (GetParam() == How::kTwoTargets) {
+  if (how == How::kTwoTargets || which == Which::kMixed) {
     ASSERT_NE(options.others[0].module, nullptr);
     EXPECT_EQ(options.others[0].module, options.others[1].module);
-    EXPECT_NE(PrintModule(*options.others[0].module), PrintModule(*module));
+    if (how == How::kTwoTargets) {
+      EXPECT_NE(PrintModule(*options.others[0].module), PrintModule(*module));
+    }
   } else {
     EXPECT_EQ(options.others[0].module, nullptr);
   }
@@ -236,8 +250,9 @@ TEST(ASession, NamesADeviceThatIsMissing) {
 }  // namespace tg::runtime
 
 int main(int argc, char** argv) {
-  // With this setting PoCL has three devices on any machine.
+  // With these settings any machine has three devices of PoCL, and three native ones.
   ::setenv("POCL_DEVICES", "pthread pthread pthread", /*overwrite=*/0);
+  ::setenv("TG_CPU_DEVICES", "3", /*overwrite=*/0);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -27,9 +27,7 @@ absl::StatusOr<std::unique_ptr<Session>> OpenVerified(std::unique_ptr<Module> mo
     const interpret::InterpretOptions options = interpret::OptionsFor(*module);
     return std::make_unique<ReferenceSession>(std::move(module), options);
   }
-  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices());
-  TG_ASSIGN_OR_RETURN(const std::vector<ChosenDevice> chosen,
-                      ChooseDevices(*module, request, devices));
+  TG_ASSIGN_OR_RETURN(const std::vector<ChosenDevice> chosen, ChooseDevices(*module, request));
   DeviceSessionOptions options;
   TG_RETURN_IF_ERROR(OpenDevices(*module, chosen, "", /*profiling=*/false, options));
   options.cache = ProcessCache();

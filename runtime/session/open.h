@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 
 // Verifies a module, runs those passes of the default pipeline on it that it still needs (its
 // kernels may be at any stage), for the device that `device` names (as for ChooseDevice in
-// runtime/opencl/device.h; "reference": the interpreter, without passes), and builds its kernels.
+// runtime/device/device.h; "reference": the interpreter, without passes), and builds its kernels.
 // Compiled programs are cached in the user's cache folder if CachingPays. For a module over several
 // devices, the request names the devices that do not follow from the module's names.
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> module,

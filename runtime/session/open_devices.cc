@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "ir/devices.h"
 #include "passes/kernelize/kernelize.h"
+#include "runtime/devices/devices.h"
 #include "runtime/session/device_target.h"
 
 namespace tg::runtime {
@@ -21,12 +23,20 @@ bool AreAlike(const Context& context_a, const passes::Target& target_a, const Co
 
 }  // namespace
 
+absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
+                                                        const DeviceRequest& request) {
+  const bool only_native = request.plain.starts_with("native") && request.named.empty() &&
+                           DeviceNames(module).size() <= 1;
+  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices(only_native));
+  return ChooseDevices(module, request, devices);
+}
+
 absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> chosen,
                          std::string_view wish, bool profiling, DeviceSessionOptions& options) {
   std::vector<Device> devices;
   for (const ChosenDevice& c : chosen) devices.push_back(c.device);
   TG_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Context>> contexts,
-                      Context::CreateAll(devices, profiling));
+                      OpenContexts(devices, profiling));
   options.context = contexts[0];
   options.names.clear();
   options.others.clear();

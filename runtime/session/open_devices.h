@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "ir/module.h"
@@ -12,6 +13,11 @@
 #include "runtime/session/device_session.h"
 
 namespace tg::runtime {
+
+// Chooses among the machine's devices. If one native device is all that is requested,
+// OpenCL is not loaded.
+absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
+                                                        const DeviceRequest& request);
 
 // Opens the devices, with one OpenCL context per platform, and chooses targets (ChooseTarget with
 // `wish`). Sets the fields of `options` that concern devices. With `profiling`, kernels can be

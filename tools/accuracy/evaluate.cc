@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "ir/interpret/options.h"
 #include "ir/text/parser.h"
+#include "runtime/devices/devices.h"
 #include "runtime/session/compile.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/device_target.h"
@@ -62,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Open(std::string_view devi
   auto evaluator = std::make_unique<Evaluator>();
   TG_ASSIGN_OR_RETURN(const runtime::Device chosen, runtime::ChooseDevice(device));
   evaluator->name_ = chosen.info.name;
-  TG_ASSIGN_OR_RETURN(evaluator->context_, runtime::Context::Create(chosen, /*profiling=*/false));
+  TG_ASSIGN_OR_RETURN(evaluator->context_, runtime::OpenContext(chosen, /*profiling=*/false));
   return evaluator;
 }
 

@@ -13,7 +13,7 @@
 #include "ir/dtype.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/module.h"
-#include "runtime/opencl/cl_context.h"
+#include "runtime/device/context.h"
 #include "runtime/session/session.h"
 #include "tools/accuracy/functions.h"
 

@@ -17,7 +17,7 @@ def _cases():
               "tg-opt: unknown option --emti; did you mean '--emit'?", 2)
     yield opt("an option without its value", "--pass", "tg-opt: --pass needs a value: PIPELINE", 2)
     yield opt("an unknown value", "--emit=ptx",
-              "tg-opt: --emit must be one of uop, opencl, c, c-header, c99, c99-header (it is 'ptx')", 2)
+              "tg-opt: --emit must be one of uop, opencl, c, c-header, c99, c99-header, llvm, asm (it is 'ptx')", 2)
     yield opt("an unknown pass", "--pass=kernelise",
               "tg-opt: --pass: pipeline, column 1: unknown pass 'kernelise'; did you mean 'kernelize'?",
               2)

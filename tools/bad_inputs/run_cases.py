@@ -271,10 +271,10 @@ def _cases():
               "tg-run: unknown target 'cl-cpux'; there are: ...",
               RUN_DEVICE, model=changed(MODEL, "module @m", 'module @m {target = "cl-cpux"}'))
     yield run("a device that is not there",
-              "tg-run: no OpenCL device matches 'abacus'; name one by cpu, gpu, its number or a part of its name:",
+              "tg-run: no device matches 'abacus'; name one by cpu, gpu, its number or a part of its name:",
               RUN.replace("reference", "abacus"))
     yield run("a device number that is not there",
-              "tg-run: no OpenCL device matches '99'; name one by cpu, gpu, its number or a part of its name:",
+              "tg-run: no device matches '99'; name one by cpu, gpu, its number or a part of its name:",
               RUN.replace("reference", "99"))
     yield run("no value for a variable",
               "tg-run: graph @main needs what is not given: variable @n (1 to 16); give --var=n=NUMBER", RUN_N,

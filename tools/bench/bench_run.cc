@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "passes/pipeline.h"
 #include "runtime/base/spans.h"
+#include "runtime/devices/devices.h"
 #include "runtime/io/npy.h"
-#include "runtime/opencl/device.h"
 #include "runtime/report/format.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/device_session.h"
@@ -112,10 +112,8 @@ absl::StatusOr<std::unique_ptr<Session>> BenchRun::Open(const Row& row, Measured
   if (options_.device == kReferenceDevice) {
     return runtime::OpenSession(std::move(module), kReferenceDevice);
   }
-  TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
-  TG_ASSIGN_OR_RETURN(
-      const std::vector<runtime::ChosenDevice> chosen,
-      runtime::ChooseDevices(*module, runtime::DeviceRequest{options_.device, {}}, devices));
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
+                      runtime::ChooseDevices(*module, runtime::DeviceRequest{options_.device, {}}));
   runtime::DeviceSessionOptions session;
   TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, options_.target, false, session));
   session.cache = &cache_;

@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/cache/disk_cache.h"
 #include "runtime/io/host_tensor.h"
-#include "runtime/opencl/disk_cache.h"
 #include "runtime/session/session.h"
 #include "tools/bench/peers.h"
 #include "tools/bench/reference.h"

@@ -3,7 +3,7 @@
 #define TG_TOOLS_BENCH_LIMITS_H_
 
 #include "absl/status/statusor.h"
-#include "runtime/opencl/device.h"
+#include "runtime/device/device.h"
 #include "tools/bench/row.h"
 
 namespace tg::bench {

@@ -39,7 +39,7 @@
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
-#include "runtime/opencl/device.h"
+#include "runtime/devices/devices.h"
 #include "runtime/plan/kernel_stats.h"
 #include "runtime/session/device_kernels.h"
 #include "runtime/session/device_session.h"
@@ -102,7 +102,7 @@ class Server {
  public:
   absl::Status Open() {
     TG_ASSIGN_OR_RETURN(device_, runtime::ChooseDevice(""));
-    TG_ASSIGN_OR_RETURN(context_, runtime::Context::Create(device_, /*profiling=*/false));
+    TG_ASSIGN_OR_RETURN(context_, runtime::OpenContext(device_, /*profiling=*/false));
     return absl::OkStatus();
   }
 

@@ -34,7 +34,7 @@ SEES["frontend"] = ["base", "ir", "frontend"]
 OP_GROUPS = ["Leaf", "Arithmetic", "Conversion", "Identity", "Movement", "Tensor", "Order", "Memory", "Reduce",
              "Lane", "Subgroup"]
 # Namespaces in tg that a folder opens besides the ones that its path names.
-OWN_NAMESPACES = {"frontend/tokenizer/testing": "jinja",
+OWN_NAMESPACES = {"codegen/llvm": "llvm_ir", "frontend/tokenizer/testing": "jinja",
                   "passes/directives": "directive", "passes/rewrite": "prove", "passes/simplify": "rule_lists",
                   "tools": "accuracy"}
 SEES["tools"] = SEES["tools"] + ["frontend"]

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "passes/target.h"
-#include "runtime/opencl/device.h"
+#include "runtime/device/device.h"
 #include "tools/calibrate/cache_steps.h"
 
 namespace tg::calibrate {

@@ -7,7 +7,7 @@
 #include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
 #include "passes/target_fields.h"
-#include "runtime/opencl/device.h"
+#include "runtime/devices/devices.h"
 #include "runtime/session/device_target.h"
 #include "tools/calibrate/calibrate.h"
 #include "tools/driver/flags.h"

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "runtime/base/spans.h"
+#include "runtime/opencl/list_devices.h"
 #include "tools/calibrate/probe_sources.h"
 
 namespace tg::calibrate {
@@ -26,8 +27,14 @@ constexpr size_t kSweptBytes = size_t{16} << 20;
 }  // namespace
 
 absl::StatusOr<Probes> Probes::Create(const runtime::Device& device) {
-  TG_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Context> context,
-                      runtime::Context::Create(device, /*profiling=*/false));
+  if (device.info.is_native) {
+    // Probes are written in OpenCL C, so the processor is measured through OpenCL.
+    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListOpenClDevices());
+    TG_ASSIGN_OR_RETURN(const runtime::Device processor, runtime::ChooseDevice(devices, "cpu"));
+    return Create(processor);
+  }
+  TG_ASSIGN_OR_RETURN(std::shared_ptr<runtime::OpenClContext> context,
+                      runtime::OpenClContext::Create(device, /*profiling=*/false));
   return Probes(std::move(context));
 }
 

@@ -10,11 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
-#include "runtime/opencl/buffer_pool.h"
+#include "runtime/device/buffer_pool.h"
+#include "runtime/device/device.h"
+#include "runtime/device/launch.h"
 #include "runtime/opencl/cl_context.h"
 #include "runtime/opencl/cl_program.h"
-#include "runtime/opencl/device.h"
-#include "runtime/opencl/launch.h"
 
 namespace tg::calibrate {
 
@@ -45,7 +45,7 @@ class Probes {
   const runtime::DeviceInfo& info() const { return context_->info(); }
 
  private:
-  explicit Probes(std::shared_ptr<runtime::Context> context)
+  explicit Probes(std::shared_ptr<runtime::OpenClContext> context)
       : context_(std::move(context)), pool_(std::make_unique<runtime::BufferPool>(context_)) {}
 
   using Program = std::shared_ptr<const runtime::Program>;
@@ -66,7 +66,7 @@ class Probes {
                                const std::vector<runtime::KernelArg>& args,
                                const runtime::NDRange& range, int runs, int times = 1);
 
-  std::shared_ptr<runtime::Context> context_;
+  std::shared_ptr<runtime::OpenClContext> context_;
   std::unique_ptr<runtime::BufferPool> pool_;
   std::vector<std::pair<int, Program>> memory_programs_;  // by width
 };

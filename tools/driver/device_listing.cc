@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/opencl/device.h"
+#include "runtime/devices/devices.h"
 #include "tools/driver/listing.h"
 
 namespace tg::driver {
@@ -15,7 +15,7 @@ absl::StatusOr<std::string> DeviceToolListing(std::string_view tool, const Listi
   if (asked.version) text += VersionText(tool);
   if (asked.list_devices) {
     TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
-    text += devices.empty() ? "no OpenCL device\n" : runtime::DescribeDevices(devices);
+    text += devices.empty() ? "no device\n" : runtime::DescribeDevices(devices);
   }
   return text;
 }

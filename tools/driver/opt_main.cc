@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "codegen/c/renderer.h"
+#include "codegen/llvm/renderer.h"
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -18,6 +19,7 @@
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
+#include "runtime/cpu/code_generator.h"
 #include "runtime/export/c_unit.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
@@ -65,10 +67,12 @@ struct OptFlags {
         "the passes to run, e.g. kernelize,lower:max=8:explain; 'default' is tg's pipeline");
     flags.String("o", "FILE", &output,
                  "where the result goes; '-', the default, is standard output");
-    flags.Choice("emit", {"uop", "opencl", "c", "c-header", "c99", "c99-header"}, &emit,
+    flags.Choice("emit", {"uop", "opencl", "c", "c-header", "c99", "c99-header", "llvm", "asm"},
+                 &emit,
                  "what to write; all but uop first run the passes of the default pipeline that "
                  "follow those of --pass. opencl: the source of all kernels; c, c99: a unit with "
-                 "kernels and graphs as functions; c-header, c99-header: what it declares");
+                 "kernels and graphs as functions; c-header, c99-header: what it declares; llvm: "
+                 "the kernels in LLVM's assembly language; asm: in this machine's");
     AddInputFormat(flags, &input_format);
     passes.AddTo(flags);
     flags.Group("Instead of all this, print");
@@ -146,11 +150,21 @@ class OptRun {
     const absl::StatusOr<passes::Target> target = passes::FindTarget(module.target);
     if (!target.ok()) return target.status();
     passes::ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
+    if (flags_.emit == "llvm" || flags_.emit == "asm") return EmitNative(module, *target, workers);
     if (flags_.emit != "opencl") return EmitC(module, *target, workers);
     absl::StatusOr<codegen::RenderedModule> rendered =
         opencl::RenderModule(module, *target, &workers);
     if (!rendered.ok()) return rendered.status();
     return std::move(rendered->source);
+  }
+
+  absl::StatusOr<std::string> EmitNative(const Module& module, const passes::Target& target,
+                                         passes::ThreadPool& workers) const {
+    absl::StatusOr<codegen::RenderedModule> rendered =
+        codegen::RenderAll(llvm_ir::LlvmRenderer(), module, target, &workers);
+    if (!rendered.ok()) return rendered.status();
+    if (flags_.emit == "llvm") return std::move(rendered->source);
+    return cpu::Compile(rendered->source, cpu::Output::kAssembly);
   }
 
   absl::StatusOr<std::string> EmitC(const Module& module, const passes::Target& target,
@@ -220,7 +234,7 @@ int OptMain(int argc, const char* const* argv, std::span<const passes::Pass* con
     return Fail(kExitUsage,
                 absl::InvalidArgumentError("--pass: " + std::string(pipeline.status().message())));
   }
-  // Source is rendered from linear kernels.
+  // Code is made of linear kernels.
   if (values.emit != "uop") {
     const passes::Pipeline rest = passes::MakePipeline(passes::RemainingPasses(*pipeline));
     pipeline->insert(pipeline->end(), rest.begin(), rest.end());

@@ -4,14 +4,24 @@
 
 #include "base/status.h"
 #include "ir/devices.h"
+#include "runtime/cpu/native_context.h"
+#include "runtime/devices/devices.h"
 #include "runtime/session/device_session.h"
+#include "runtime/session/device_target.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::fuzz {
 
+std::string TargetFor(std::string_view device) {
+  if (!device.starts_with("native")) return "cl-cpu";
+  const std::vector<runtime::Device> native = cpu::ListNativeDevices();
+  const auto chosen = runtime::ChooseDevice(native, device);
+  return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : "cl-cpu";
+}
+
 absl::StatusOr<DeviceRunner> DeviceRunner::Open(std::string_view device) {
   TG_ASSIGN_OR_RETURN(const runtime::Device chosen, runtime::ChooseDevice(device));
-  TG_ASSIGN_OR_RETURN(auto context, runtime::Context::Create(chosen, /*profiling=*/false));
+  TG_ASSIGN_OR_RETURN(auto context, runtime::OpenContext(chosen, /*profiling=*/false));
   return DeviceRunner(std::move(context));
 }
 

@@ -8,9 +8,12 @@
 #include "absl/status/statusor.h"
 #include "ir/testing/random_graph.h"
 #include "passes/target.h"
-#include "runtime/opencl/cl_context.h"
+#include "runtime/device/context.h"
 
 namespace tg::fuzz {
+
+// The name of the target for programs that run on this device, without opening one of OpenCL.
+std::string TargetFor(std::string_view device);
 
 class DeviceRunner {
  public:

@@ -130,7 +130,18 @@ TEST(FuzzContractions, EveryPassComputesTheSums) {
   EXPECT_GE(result.coverage.graphs(), 300u);
 }
 
-class FuzzOnDevice : public Fuzz {};
+class FuzzOnDevice : public Fuzz {
+ protected:
+  static std::string DeviceName() {
+    const char* wish = std::getenv("TG_DEVICE");
+    return wish ? wish : "cpu";
+  }
+  static std::string ProgramTarget(bool gpu) {
+    const std::string own = TargetFor(DeviceName());
+    // cl-plain is as cl-gpu, for a device without functions.
+    return !gpu ? own : own.starts_with("cpu-") ? "cl-plain" : "cl-gpu";
+  }
+};
 
 TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
   const testing::RandomGraphOptions generate = Graphs();
@@ -141,7 +152,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
   const WorkResult result = RunIsolated(work, [&](uint64_t seed, Worker& worker) {
     CheckOptions options;
     options.seed = seed;
-    options.target = gpu ? "cl-gpu" : "cl-cpu";
+    options.target = ProgramTarget(gpu);
     options.text = false;
     options.passes = {"linearize"};
     options.progress = [&](std::string_view step) { worker.Step(step); };
@@ -150,8 +161,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
     if (outcome.failure) worker.Fail(outcome.failure->pass, outcome.failure->message);
     if (!outcome.compiled) return;
     worker.Step("device");
-    const char* wish = std::getenv("TG_DEVICE");
-    if (!runner) runner = DeviceRunner::Open(wish ? wish : "cpu");
+    if (!runner) runner = DeviceRunner::Open(DeviceName());
     if (!runner->ok()) return worker.Fail("device", std::string(runner->status().message()));
     const auto actual =
         (*runner)->Run(std::move(outcome.compiled), outcome.target, program, outcome.expected);
@@ -160,7 +170,8 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
       worker.Fail("device", *difference);
     }
   });
-  Expect(result, Flags(gpu ? "--device=cpu --target=cl-gpu" : "--device=cpu"));
+  Expect(result,
+         Flags("--device=" + DeviceName() + (gpu ? " --target=" + ProgramTarget(gpu) : "")));
 }
 INSTANTIATE_TEST_SUITE_P(Block, FuzzOnDevice, ::testing::ValuesIn(Blocks(6, 3)), BlockName);
 

@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 #include "passes/instrument/write_file.h"
+#include "runtime/device/device.h"
 #include "runtime/opencl/compile_job.h"
-#include "runtime/opencl/device.h"
 #include "tools/driver/device_listing.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/out_of_memory.h"

@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "ir/verify/verifier.h"
 #include "passes/pipeline.h"
-#include "runtime/opencl/device.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/params.h"
@@ -30,9 +29,8 @@ size_t BytesToUpload(const Module& module) {
 
 absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
     std::unique_ptr<Module> module, const TextModelOptions& options, runtime::DiskCache* cache) {
-  TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
   TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                      runtime::ChooseDevices(*module, {options.device, {}}, devices));
+                      runtime::ChooseDevices(*module, {options.device, {}}));
   runtime::DeviceSessionOptions session;
   session.time_kernels = options.time_kernels;
   session.cache = cache;

@@ -17,8 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "frontend/gguf/language_model.h"
+#include "runtime/cache/disk_cache.h"
 #include "runtime/io/host_tensor.h"
-#include "runtime/opencl/disk_cache.h"
 #include "runtime/session/device_session.h"
 #include "tools/llm/model_file.h"
 

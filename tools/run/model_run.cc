@@ -8,6 +8,7 @@
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
+#include "runtime/devices/devices.h"
 #include "runtime/opencl/driver_cache.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
@@ -59,10 +60,9 @@ absl::Status ModelRun::Run(const std::string& path) {
 absl::Status ModelRun::FindDevice() const {
   // A model's inputs and outputs are listed without a device.
   if (flags_.devices.plain == "reference" || GivesNothing()) return absl::OkStatus();
-  TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
   // Names in the module may be devices too, so that only a device for all of it is looked for.
-  if (!flags_.devices.named.empty()) return absl::OkStatus();
-  return runtime::ChooseDevice(devices, flags_.devices.plain).status();
+  if (!flags_.devices.named.empty()) return runtime::ListDevices().status();
+  return runtime::ChooseDevice(flags_.devices.plain).status();
 }
 
 absl::Status ModelRun::Read(const std::string& path) {
@@ -123,9 +123,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
                                                    !flags_.reports.empty());
   {
     const ScopedSpan span(&spans_, "open device");
-    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
     TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                        runtime::ChooseDevices(*module_, flags_.devices, devices));
+                        runtime::ChooseDevices(*module_, flags_.devices));
     TG_RETURN_IF_ERROR(
         runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
   }

@@ -30,8 +30,11 @@ absl::Status ModelRun::DumpKernels() const {
     const std::string folder =
         d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
     TG_RETURN_IF_ERROR(instrument::MakeFolder(folder));
+    const bool native = device_->devices()[d]->context()->info().is_native;
     for (const codegen::RenderedKernel& kernel : device_->devices()[d]->rendered()) {
-      TG_RETURN_IF_ERROR(instrument::WriteFile(folder + "/" + kernel.name + ".cl", kernel.source));
+      std::string file = kernel.name + (native ? ".ll" : ".cl");
+      std::replace(file.begin(), file.end(), '/', '_');
+      TG_RETURN_IF_ERROR(instrument::WriteFile(folder + "/" + file, kernel.source));
     }
   }
   return absl::OkStatus();

@@ -1,0 +1,101 @@
+#include "runtime/cpu/code_generator.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "codegen/llvm/compile_interface.h"
+#include "llvm/Config/llvm-config.h"
+#include "runtime/cpu/processor.h"
+
+namespace tg::cpu {
+namespace {
+
+constexpr char kFile[] = "libtg_codegen.so";
+
+using CompileFunction = decltype(&tg_codegen_compile);
+
+std::string Directory(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Where the library may be: the file that $TG_CODEGEN names; in the executable's folder, or in
+// ../lib from there; or below the root of a build's output, in which the executable is.
+std::vector<std::string> Places() {
+  if (const char* file = std::getenv("TG_CODEGEN"); file != nullptr && *file != '\0') return {file};
+  char executable[PATH_MAX] = {};
+  const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+  if (length <= 0) return {};
+  std::string folder = Directory(std::string(executable, static_cast<size_t>(length)));
+  std::vector<std::string> places = {Cat(folder, "/", kFile),
+                                     Cat(Directory(folder), "/lib/", kFile)};
+  for (; folder.size() > 1; folder = Directory(folder)) {
+    places.push_back(Cat(folder, "/codegen/llvm/", kFile));
+  }
+  return places;
+}
+
+// The path of the library; empty if there is none.
+const std::string& Path() {
+  static const std::string& path = *new std::string([] {
+    for (const std::string& place : Places()) {
+      if (access(place.c_str(), R_OK) == 0) return place;
+    }
+    return std::string();
+  }());
+  return path;
+}
+
+// The library stays open: its code may be running when the process ends.
+absl::StatusOr<CompileFunction> Open() {
+  if (Path().empty()) {
+    const std::vector<std::string> places = Places();
+    return NotFound(
+        "the code generator ", kFile, " is not there; it was looked for as ",
+        places.empty() ? "nothing" : places[0], places.size() > 1 ? Cat(", ", places[1]) : "",
+        ", and TG_CODEGEN can name it; bazel build //codegen/llvm:libtg_codegen.so makes it");
+  }
+  void* library = dlopen(Path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return NotFound("the code generator cannot be opened: ", dlerror());
+  const auto version =
+      reinterpret_cast<decltype(&tg_codegen_version)>(dlsym(library, "tg_codegen_version"));
+  const auto compile = reinterpret_cast<CompileFunction>(dlsym(library, "tg_codegen_compile"));
+  if (version == nullptr || compile == nullptr || version() != kTgCodegenVersion) {
+    return NotFound("the code generator ", Path(), " belongs to another version of tg");
+  }
+  return compile;
+}
+
+}  // namespace
+
+bool HasCodeGenerator() { return !Path().empty(); }
+
+absl::StatusOr<std::string> Compile(std::string_view text, Output output) {
+  static const absl::StatusOr<CompileFunction>& opened =
+      *new absl::StatusOr<CompileFunction>(Open());
+  if (!opened.ok()) return opened.status();
+  const TgCodegenRequest request = {.text = text.data(),
+                                    .size = text.size(),
+                                    .processor = nullptr,
+                                    .features = nullptr,
+                                    .assembly = output == Output::kAssembly};
+  std::string out;
+  const auto append = [](void* context, const char* data, size_t size) {
+    static_cast<std::string*>(context)->assign(data, size);
+  };
+  if ((*opened)(&request, append, &out) == 0) return out;
+  return absl::InternalError(out);
+}
+
+std::string CodeGeneratorKey() {
+  struct stat file = {};
+  stat(Path().c_str(), &file);
+  return Cat("LLVM ", LLVM_VERSION_STRING, ", ", file.st_size, " bytes of ", file.st_mtim.tv_sec,
+             ".", file.st_mtim.tv_nsec, "\n", ThisProcessor().key);
+}
+
+}  // namespace tg::cpu

@@ -1,0 +1,154 @@
+#include "runtime/cpu/native_context.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/status.h"
+#include "runtime/cpu/code_generator.h"
+#include "runtime/cpu/processor.h"
+#include "runtime/device/transfer.h"
+
+namespace tg::cpu {
+
+using runtime::Buffer;
+using runtime::Context;
+using runtime::Device;
+using runtime::DeviceInfo;
+using runtime::DeviceKind;
+using runtime::Event;
+using runtime::FinishedEvent;
+using runtime::Memory;
+using runtime::NewHostTransfer;
+using runtime::TransferCommands;
+
+namespace {
+
+class NativeMemory : public Memory {
+ public:
+  explicit NativeMemory(size_t bytes) {
+    // Large pages spare address translations. They are asked for where memory has several of them.
+    constexpr size_t kLargePage = size_t{2} << 20, kLine = 64;
+    const size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kLine;
+    if (bytes > SIZE_MAX - alignment) return;
+    const size_t size = (bytes + alignment - 1) / alignment * alignment;
+    own_ = address_ = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
+    if (address_ != nullptr && alignment == kLargePage) madvise(address_, size, MADV_HUGEPAGE);
+  }
+  // A part of other memory.
+  explicit NativeMemory(std::byte* address) : address_(address) {}
+  ~NativeMemory() override { std::free(own_); }
+
+  std::byte* address() const { return address_; }
+
+ private:
+  std::byte *own_ = nullptr, *address_ = nullptr;
+};
+
+class NativeContext : public Context {
+ public:
+  NativeContext(const Device& device, bool profiling) : Context(device, profiling) {}
+
+  bool SharesWith(const Context& other) const override { return other.info().is_native; }
+
+  absl::StatusOr<std::unique_ptr<Memory>> Allocate(size_t bytes) const override {
+    if (bytes <= info().max_allocation) {
+      auto memory = std::make_unique<NativeMemory>(bytes);
+      if (memory->address() != nullptr) return std::unique_ptr<Memory>(std::move(memory));
+    }
+    return absl::ResourceExhaustedError(Cat("a buffer of ", bytes, " bytes on ", name()));
+  }
+  absl::StatusOr<std::unique_ptr<Memory>> Part(const Memory& parent, size_t offset,
+                                               size_t) const override {
+    return std::make_unique<NativeMemory>(AddressOf(parent) + offset);
+  }
+  absl::Status Write(const Memory& to, size_t offset,
+                     std::span<const std::byte> data) const override {
+    std::memcpy(AddressOf(to) + offset, data.data(), data.size());
+    return absl::OkStatus();
+  }
+  absl::Status Read(const Memory& from, size_t offset, std::span<std::byte> data) const override {
+    std::memcpy(data.data(), AddressOf(from) + offset, data.size());
+    return absl::OkStatus();
+  }
+  absl::Status Copy(const Memory& from, size_t from_offset, const Memory& to, size_t to_offset,
+                    size_t bytes) const override {
+    std::memcpy(AddressOf(to) + to_offset, AddressOf(from) + from_offset, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Fill(const Memory& memory, size_t bytes, std::byte value) const override {
+    std::memset(AddressOf(memory), static_cast<int>(value), bytes);
+    return absl::OkStatus();
+  }
+  std::byte* HostAddress(const Memory& memory) const override { return AddressOf(memory); }
+  absl::StatusOr<std::unique_ptr<TransferCommands>> NewTransfer(std::shared_ptr<const Buffer> from,
+                                                                std::shared_ptr<const Buffer> to,
+                                                                size_t bytes) const override {
+    return NewHostTransfer(std::move(from), std::move(to), bytes);
+  }
+  absl::Status Finish() const override { return absl::OkStatus(); }
+  absl::Status Flush() const override { return absl::OkStatus(); }
+  absl::Status EnqueueMarker(Event* event) const override {
+    *event = FinishedEvent(std::nullopt);
+    return absl::OkStatus();
+  }
+  absl::Status EnqueueBarrier(std::span<const Event> waits) const override {
+    for (const Event& wait : waits) {
+      if (wait != nullptr) TG_RETURN_IF_ERROR(wait->Wait());
+    }
+    return absl::OkStatus();
+  }
+};
+
+DeviceInfo Describe(const Processor& processor) {
+  DeviceInfo info;
+  info.name = processor.name;
+  info.platform = "native";
+  info.vendor = "tg";
+  info.device_version = processor.vector_bytes >= 64 ? "AVX-512" : "AVX2";
+  info.kind = DeviceKind::kCpu;
+  info.is_native = true;
+  info.fp64 = info.int64 = info.exact_divide = true;
+  const auto page = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
+  info.global_memory = page * static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  info.max_allocation = info.global_memory;
+  info.local_memory = uint64_t{1} << 20;
+  info.global_cache = static_cast<uint64_t>(processor.l3_bytes);
+  info.max_work_group_size = 4096;
+  info.max_work_item_sizes = {4096, 4096, 4096};
+  info.compute_units = static_cast<uint32_t>(UsableProcessors());
+  info.base_alignment = 1;
+  const auto bytes = static_cast<uint32_t>(processor.vector_bytes);
+  info.native = {bytes, bytes / 2, bytes / 4, bytes / 8, 0, bytes / 4, bytes / 8};
+  info.preferred = info.native;
+  return info;
+}
+
+}  // namespace
+
+std::byte* AddressOf(const Memory& memory) {
+  return static_cast<const NativeMemory&>(memory).address();
+}
+
+std::vector<Device> ListNativeDevices() {
+  const Processor& processor = ThisProcessor();
+  if (!processor.is_supported || !HasCodeGenerator()) return {};
+  const char* wanted = std::getenv("TG_CPU_DEVICES");
+  const int number = std::clamp(wanted == nullptr ? 1 : std::atoi(wanted), 1, 64);
+  std::vector<Device> devices(static_cast<size_t>(number));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    devices[i].index = static_cast<int>(i);
+    devices[i].info = Describe(processor);
+  }
+  return devices;
+}
+
+std::shared_ptr<Context> OpenNative(const Device& device, bool profiling) {
+  return std::make_shared<NativeContext>(device, profiling);
+}
+
+}  // namespace tg::cpu

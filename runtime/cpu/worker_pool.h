@@ -1,0 +1,66 @@
+// WorkerPool: the threads that run a kernel's work-groups.
+//
+// A launch costs less than a microsecond while the threads are awake, and they stay awake for a
+// short time after one. The calling thread works too, and waits only for work that another thread
+// has begun. So a machine with other work on its processors delays a launch by no more than that
+// work takes: a pool that waits until each of its threads has seen the launch waits for the
+// scheduler.
+#ifndef TG_RUNTIME_CPU_WORKER_POOL_H_
+#define TG_RUNTIME_CPU_WORKER_POOL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg::cpu {
+
+class WorkerPool {
+ public:
+  using Job = llvm::function_ref<void(int64_t begin, int64_t end)>;
+
+  // `threads` includes the calling thread.
+  explicit WorkerPool(int threads);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // Calls `job` with ranges that make up [0, n), concurrently, and returns when all are done. If
+  // another thread is inside, the calling thread does everything.
+  void Run(int64_t n, Job job);
+
+  int threads() const { return static_cast<int>(threads_.size()) + 1; }
+
+ private:
+  void Work();
+  bool TakeChunk(uint32_t round);
+
+  // What is to be done in the current round. Written while no chunk is left to take.
+  const Job* job_ = nullptr;
+  int64_t n_ = 0, chunk_ = 1;
+  std::mutex mutex_;  // of Run
+
+  // The number of the round in the upper half, and of the chunks that nobody has taken in the lower
+  // one. A thread that is late fails to take a chunk of a round that is over.
+  alignas(64) std::atomic<uint64_t> left_{0};
+  alignas(64) std::atomic<uint32_t> done_{0};   // chunks
+  alignas(64) std::atomic<uint32_t> round_{0};  // sleeping threads wait for a change
+  std::atomic<int> sleeping_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+// The pool of this process, with a thread for each usable processor. Made when it is first needed.
+WorkerPool& SharedWorkers();
+
+// Memory of the calling thread, aligned to a cache line, that stays valid until the thread asks for
+// more.
+void* ThreadScratch(size_t bytes);
+
+}  // namespace tg::cpu
+
+#endif  // TG_RUNTIME_CPU_WORKER_POOL_H_

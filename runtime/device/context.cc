@@ -1,0 +1,26 @@
+#include "runtime/device/context.h"
+
+namespace tg::runtime {
+namespace {
+
+class Finished : public EventState {
+ public:
+  explicit Finished(std::optional<LaunchTimes> times) : times_(times) {}
+  bool is_over() const override { return true; }
+  absl::Status Wait() const override { return absl::OkStatus(); }
+  absl::StatusOr<LaunchTimes> Times() const override {
+    if (times_.has_value()) return *times_;
+    return absl::FailedPreconditionError("the command ran without profiling");
+  }
+
+ private:
+  std::optional<LaunchTimes> times_;
+};
+
+}  // namespace
+
+Event FinishedEvent(std::optional<LaunchTimes> times) {
+  return std::make_shared<const Finished>(times);
+}
+
+}  // namespace tg::runtime

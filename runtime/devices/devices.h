@@ -1,0 +1,33 @@
+// All devices of the machine: native ones, which are its processor, and those of OpenCL.
+#ifndef TG_RUNTIME_DEVICES_DEVICES_H_
+#define TG_RUNTIME_DEVICES_DEVICES_H_
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/device/context.h"
+#include "runtime/device/device.h"
+
+namespace tg::runtime {
+
+// The devices of OpenCL in its loader's order, then the native ones, so that a native device is
+// chosen by its name, or where OpenCL has no CPU. If OpenCL fails, that is an error only where
+// there is no native device. `only_native`: OpenCL, which takes a while to load, is only asked
+// where there is no native device.
+absl::StatusOr<std::vector<Device>> ListDevices(bool only_native = false);
+
+// ChooseDevice (runtime/device/device.h) among all of them.
+absl::StatusOr<Device> ChooseDevice(std::string_view wish);
+
+// Opens a device; `profiling` records the times of events.
+absl::StatusOr<std::shared_ptr<Context>> OpenContext(const Device& device, bool profiling);
+// One context per element of `devices`, in order. Equal devices get the same context.
+absl::StatusOr<std::vector<std::shared_ptr<Context>>> OpenContexts(std::span<const Device> devices,
+                                                                   bool profiling);
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_DEVICES_DEVICES_H_
