@@ -42,6 +42,13 @@ std::vector<const UOp*> Body::Order() const {
   return context->FirstNodes(num_ordered);
 }
 
+void Body::SetOrigin(uint32_t first, StringId origin) {
+  for (uint32_t id = first; id < context->num_nodes(); ++id) {
+    const UOp* u = context->node(id);
+    if (u->num_srcs > 0 && !side.origin(u)) side.SetOrigin(u, origin);
+  }
+}
+
 std::string Body::Describe(const UOp* u) const {
   std::string text(Mnemonic(u->op));
   if (u->op == Op::kBuffer) {
@@ -156,6 +163,9 @@ void CloneBody(const Body& from, Body& to) {
     map[u] = copy;
     if (const StringId name = from.side.name(u)) {
       to.side.SetName(copy, to.context->Intern(from.context->String(name)));
+    }
+    if (const StringId origin = from.side.origin(u)) {
+      to.side.SetOrigin(copy, to.context->Intern(from.context->String(origin)));
     }
     if (from.side.loc(u).line) to.side.SetLoc(copy, from.side.loc(u));
   }

@@ -100,20 +100,30 @@ struct Requirement {
   Location loc;
 };
 
-// Names and source locations of a body's nodes, by node id. They are no part of a node's identity;
-// passes carry them along with their old-to-new map (Body::CarryOver).
+// Names, source locations and origins of a body's nodes, by node id. They are no part of a node's
+// identity; passes carry them along with their old-to-new map (Body::CarryOver).
+//
+// An origin says which node of an imported model a node was made for: "Conv 'conv1'". That of a
+// `kernel` node has a line for each node of the model that the kernel computes. Origins are not
+// printed.
 class SideTable {
  public:
   StringId name(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].name : 0; }
   Location loc(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].loc : Location{}; }
+  StringId origin(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].origin : 0; }
   void SetName(const UOp* u, StringId name) { Row(u).name = name; }
+  void SetOrigin(const UOp* u, StringId origin) {
+    Row(u).origin = origin;
+    has_origins_ = true;
+  }
+  bool has_origins() const { return has_origins_; }
   void SetLoc(const UOp* u, Location loc) { Row(u).loc = loc; }
-  // Calls f(node) for each node of `context` with a name or a location, by ascending ids. f may set
-  // names and locations.
+  // Calls f(node) for each node of `context` with a name, a location or an origin, by ascending
+  // ids. f may set these.
   template <typename F>
   void ForEach(const Context& context, F&& f) const {
     for (uint32_t id = 0, n = static_cast<uint32_t>(rows_.size()); id < n; ++id) {
-      if (rows_[id].name || rows_[id].loc.line) f(context.node(id));
+      if (rows_[id].any()) f(context.node(id));
     }
   }
   // Keeps the rows of `nodes` only. Call it before Context::Retain gives them the ids 0, 1, ...
@@ -124,26 +134,30 @@ class SideTable {
     }
     rows_ = std::move(retained);
   }
-  // Gives `to` the name and the location of `from`, unless `to` has them already.
+  // Gives `to` the name, the location and the origin of `from`, unless `to` has them already.
   void CarryOver(const UOp* from, const UOp* to) {
     if (from == to || from->id >= rows_.size()) return;
     const RowData given = rows_[from->id];
-    if (!given.name && !given.loc.line) return;
+    if (!given.any()) return;
     RowData& row = Row(to);
     if (!row.name) row.name = given.name;
+    if (!row.origin) row.origin = given.origin;
     if (!row.loc.line) row.loc = given.loc;
   }
 
  private:
   struct RowData {
     StringId name = 0;
+    StringId origin = 0;
     Location loc;
+    bool any() const { return name || origin || loc.line; }
   };
   RowData& Row(const UOp* u) {
     if (u->id >= rows_.size()) rows_.resize(u->id + 1 + rows_.size() / 2);
     return rows_[u->id];
   }
   std::vector<RowData> rows_;
+  bool has_origins_ = false;
 };
 
 struct Body {
@@ -163,9 +177,13 @@ struct Body {
   // PostOrder of the root. Needs no walk if num_ordered gives the order.
   std::vector<const UOp*> Order() const;
 
-  // Gives `to` the name and the location of `from`, the node of this body that it replaces, unless
-  // `to` has them already.
+  // Gives `to` the name, the location and the origin of `from`, the node of this body that it
+  // replaces, unless `to` has them already.
   void CarryOver(const UOp* from, const UOp* to) { side.CarryOver(from, to); }
+
+  // Gives `origin` to the nodes that were made since the context had `first` nodes, unless they
+  // have one already or are leaves.
+  void SetOrigin(uint32_t first, StringId origin);
 
   // The node as error messages name it: "assign %a at line 3, column 3", or "buffer @s".
   std::string Describe(const UOp* u) const;

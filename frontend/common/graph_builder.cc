@@ -166,6 +166,10 @@ Value GraphBuilder::Declare(std::string_view name, BufferDecl decl) {
   return ir_.Buffer(module_.buffers.back().name, type);
 }
 
+void GraphBuilder::SetOrigin(uint32_t first, std::string_view origin) {
+  body_.SetOrigin(first, body_.context->Intern(origin));
+}
+
 void GraphBuilder::SetName(Value x, std::string_view name) {
   if (!x || x->num_srcs == 0 || body_.side.name(x)) return;
   body_.side.SetName(x, body_.context->Intern(SymbolFrom(name)));

@@ -72,6 +72,8 @@ class GraphBuilder {
   Value Declare(std::string_view name, BufferDecl decl);
   // Names a value that has no name yet, for messages and the text.
   void SetName(Value x, std::string_view name);
+  // Body::SetOrigin by the origin's text.
+  void SetOrigin(uint32_t first, std::string_view origin);
   Value Constant1D(Scalar type, const Ints& numbers);
   // 0, 1, ..., n-1 in this type, of shape [n].
   Value Arange(Scalar type, const Dim& n);

@@ -158,8 +158,12 @@ absl::Status GraphImporter::RunNode(const Node& node) {
                                                    " is not read (from ", op->since, " on it is)"));
   }
   NodeContext context(g_, node, opset, inputs, *this);
+  const uint32_t first = g_.ir().context().num_nodes();
   ImportNode(*op, context);
-  if (g_.ok()) return DefineResults(node, context.outputs);
+  if (g_.ok()) {
+    g_.SetOrigin(first, NodeName(node));
+    return DefineResults(node, context.outputs);
+  }
   std::string text = NodeName(node) + ": " + g_.error();
   g_.ClearError();
   // An error in a nested graph has already named the dimensions.

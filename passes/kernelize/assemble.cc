@@ -180,7 +180,10 @@ class Assembler {
     JoinVersions(operands, outputs.size());
     for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
     const std::string name = KernelOf(d);
-    return b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
+    const UOp* call =
+        b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
+    if (!d.origins.empty()) body_.side.SetOrigin(call, b_.context().Intern(d.origins));
+    return call;
   }
 
   // If a kernel reads several versions of one buffer, they have equal contents where it reads them

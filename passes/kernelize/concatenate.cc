@@ -109,6 +109,7 @@ class Writer {
       srcs.clear();
       for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
       const UOp* to = nullptr;
+      const uint32_t first = b_.context().num_nodes();
       if (found_.Get(u)) {
         to = Written(u);
       } else if (u->op == Op::kAssign && home_.Get(SumOf(u)) == u->src(0)) {
@@ -122,6 +123,7 @@ class Writer {
       if (fused_.Contains(u)) fused_.Insert(to);
       map_[u] = to;
       body_.CarryOver(u, to);
+      if (const StringId origin = body_.side.origin(u)) body_.SetOrigin(first, origin);
     }
     body_.root = map_.Get(body_.root);
     return std::move(written_);

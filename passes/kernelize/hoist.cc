@@ -27,6 +27,13 @@ struct Fixed {
   double remaining_work = 0, remaining_bytes = 0;
 };
 
+// `copy`: of a node in another body; may be null.
+void CopyOrigin(const Body& from, const UOp* u, Body& to, const UOp* copy) {
+  const StringId origin = from.side.origin(u);
+  if (copy == nullptr || !origin || to.side.origin(copy)) return;
+  to.side.SetOrigin(copy, to.context->Intern(from.context->String(origin)));
+}
+
 // The type in which a value is stored: for an integer the narrowest that holds all of its values.
 DType StoredType(analysis::Bounds& bounds, const UOp* u) {
   if (!u->dtype.is_int()) return u->dtype;
@@ -257,6 +264,7 @@ void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& r
   }
   std::vector<const UOp*> srcs;
   for (const UOp* u : order) {
+    CopyOrigin(body, u, init_, imported.Get(u));
     if (map.Get(u)) continue;
     srcs.clear();
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
@@ -288,6 +296,10 @@ void Hoister::Finish() {
   for (const Moved& m : moved_) {
     values.push_back(CopyNodes(m.value, *init_.context, context, imported));
     targets.push_back(m.state);
+  }
+  for (uint32_t id = 0; id < init_.context->num_nodes(); ++id) {
+    const UOp* u = init_.context->node(id);
+    CopyOrigin(init_, u, init->body, imported.Get(u));
   }
   init->body.root = Builder(context).Sink(values, targets);
 }

@@ -26,6 +26,8 @@ struct KernelDraft {
                                     // without targets that are also read
   std::vector<const UOp*> vars;     // var or bind nodes
   bool reads_target = false;        // whether it reads the contents of a target
+  std::string origins;  // of the computed nodes (ir/module.h), a line each; the origin with the
+                        // most computed elements first
 
   // The output slot of each node. Slices of one target share a slot.
   std::vector<size_t> OutputSlots() const;

@@ -55,12 +55,14 @@ class Preparer {
                          ": a value of type index is in no buffer; cast it to i64"));
       }
       NoteWhatVaries(u);
+      const uint32_t first = b_.context().num_nodes();
       const UOp* to = u->op == Op::kSink ? AssignOutputs(module_, body_, shapes_, map_,
                                                          devices_ ? &*devices_ : nullptr)
                                          : Simplify(u);
       map_[u] = to;
       uniforms_.Note(to);
       body_.CarryOver(u, to);
+      if (const StringId origin = body_.side.origin(u)) body_.SetOrigin(first, origin);
     }
     body_.root = map_.Get(body_.root);
     FuseEverywhere(module_, body_, fused_, order.Get());

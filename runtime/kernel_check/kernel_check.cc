@@ -13,6 +13,7 @@
 #include "ir/interpret/run.h"
 #include "ir/value.h"
 #include "runtime/device/buffer.h"
+#include "runtime/report/kernel_table.h"
 #include "runtime/report/tensor_difference.h"
 
 namespace tg::kernel_check {
@@ -193,6 +194,7 @@ absl::Status KernelChecker::AfterStep(const Graph& graph, const Plan& plan, size
   finding_->call = call;
   finding_->vars = plan.VarsOf(step);
   finding_->compiled = plan.kernels()[step].kernel;
+  finding_->nodes = runtime::DescribeNodes(plan.kernels()[step]);
   if (call.kernel != nullptr) finding_->reference = ReferenceOf(*call.kernel);
   for (auto& [buffer, contents] : before_) finding_->before.push_back(std::move(contents));
   before_.clear();
@@ -358,6 +360,7 @@ std::string Finding::Describe(const Module& module) const {
                          ? Cat("copy ", step + 1, " of ", steps, " to @", decl.name)
                          : Cat("kernel ", step + 1, " of ", steps, ", @", compiled->name);
   if (graph == kInitGraph) text += " of @init";
+  if (!nodes.empty()) text += Cat(" (", nodes, ")");
   text += Cat(", differs from the interpreter: ", worst.differing, " of ", worst.compared,
               sampled ? " sampled elements" : " elements", "; the largest difference ",
               Number("%.3g", worst.difference), " is at @", decl.name, place, ": ",

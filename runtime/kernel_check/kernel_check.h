@@ -55,6 +55,7 @@ struct Finding {
   const runtime::Context* device = nullptr;
   runtime::ScheduledKernel call;
   runtime::VarMap vars;
+  std::string nodes;             // of the model, as runtime::DescribeNodes has them; may be empty
   std::vector<Contents> before;  // of each buffer that the kernel gets
   Mismatch worst;
   bool sampled = false;

@@ -1,5 +1,6 @@
 #include "runtime/plan/launch_order.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -22,6 +23,7 @@ class Scheduler {
     if (root == nullptr) return std::move(out_);
     for (const UOp* u : PostOrder(root)) {
       if (u->op != Op::kAssign || u->src(1)->op != Op::kKernel) continue;
+      if (graph_.body.side.name(u)) results_[u->src(1)].push_back(u);
       std::vector<const UOp*>& first = before_[u->src(1)];
       first.insert(first.end(), u->srcs().begin() + 2, u->srcs().end());
     }
@@ -137,6 +139,16 @@ class Scheduler {
         item.buffers.push_back(slice);
       }
     }
+    const tg::Context& context = *graph_.body.context;
+    std::string_view origins = context.String(graph_.body.side.origin(u));
+    while (!origins.empty()) {
+      const size_t end = std::min(origins.find('\n'), origins.size());
+      item.nodes.emplace_back(origins.substr(0, end));
+      origins.remove_prefix(std::min(end + 1, origins.size()));
+    }
+    for (const UOp* assign : results_.Get(u)) {
+      item.tensors.emplace_back(context.String(graph_.body.side.name(assign)));
+    }
     out_.push_back(std::move(item));
     return absl::OkStatus();
   }
@@ -193,7 +205,8 @@ class Scheduler {
   const Module& module_;
   const Graph& graph_;
   std::map<std::string, int, std::less<>> buffers_;
-  NodeMap<std::vector<const UOp*>> before_;  // by kernel
+  NodeMap<std::vector<const UOp*>> before_;   // by kernel
+  NodeMap<std::vector<const UOp*>> results_;  // by kernel: assigns with a name
   NodeMap<State> state_;
   std::vector<ScheduledKernel> out_;
 };

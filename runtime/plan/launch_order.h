@@ -37,6 +37,9 @@ struct ScheduledKernel {
   const Kernel* kernel = nullptr;    // null for a copy
   std::vector<BufferSlice> buffers;  // by slot; for a copy: destination, source
   std::vector<VarUse> vars;
+  std::vector<std::string> nodes;  // of an imported model: what the kernel computes, the node with
+                                   // the most work first; "Conv 'conv1'"
+  std::vector<std::string> tensors;  // the names of its results, where they have one
 };
 
 // InvalidArgument, naming graph, node and line, if the graph holds something that a plan cannot

@@ -193,6 +193,8 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
     if (var.bound) step.bound[var.name] = *var.bound;
   }
   steps_.push_back(std::move(step));
+  planned.nodes = item.nodes;
+  planned.tensors = item.tensors;
   kernels_.push_back(std::move(planned));
   return absl::OkStatus();
 }

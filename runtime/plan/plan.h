@@ -62,7 +62,8 @@ struct PlannedKernel {
   size_t num_args = 0;
   size_t buffer_bytes = 0;  // distinct buffers, limited to the parts that the kernel gets
   KernelWork work;
-  bool depends_on_input = true;  // input_dependence.h
+  bool depends_on_input = true;             // input_dependence.h
+  std::vector<std::string> nodes, tensors;  // as in ScheduledKernel
 };
 
 class Plan {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -28,6 +32,7 @@ std::string Rate(double amount, double seconds) {
 }
 
 constexpr size_t kNameColumn = 1, kLastColumn = 10;  // these are left-aligned, others right-aligned
+constexpr size_t kNodesInTable = 3;                  // of one kernel
 using Row = std::vector<Cell>;
 
 Row Headings() {
@@ -63,6 +68,8 @@ Row RowOf(const PlannedKernel& kernel, size_t number, double seconds, bool color
   row[kNameColumn] = Cell(name, kernel.kernel->name.size());
   row[2] = Cell(kernel.empty ? "none" : Sizes(kernel.range.global));
   row[3] = Cell(Sizes(kernel.range.local));
+  const std::string nodes = DescribeNodes(kernel, kNodesInTable);
+  if (!nodes.empty()) metadata += Cat(metadata.empty() ? "" : "  ", nodes);
   row[kLastColumn] = Cell(metadata);
   return row;
 }
@@ -94,13 +101,92 @@ double TouchedBytes(const PlannedKernel& kernel) {
 }
 
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
-                        bool color) {
+                        bool color, bool slowest_first) {
+  std::vector<size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (slowest_first) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return Seconds(times, a) > Seconds(times, b); });
+  }
   std::vector<Row> rows = {Headings()};
-  for (size_t i = 0; i < kernels.size(); ++i) {
+  for (const size_t i : order) {
     rows.push_back(RowOf(kernels[i], i + 1, Seconds(times, i), color));
   }
   constexpr std::array kLeft = {kNameColumn, kLastColumn};
   return FormatTable(rows, kLeft);
+}
+
+std::string DescribeNodes(const PlannedKernel& kernel, size_t limit) {
+  std::string text;
+  if (kernel.nodes.empty()) return text;
+  const size_t n = limit == 0 ? kernel.nodes.size() : std::min(limit, kernel.nodes.size());
+  for (size_t i = 0; i < n; ++i) text += Cat(i > 0 ? ", " : "", kernel.nodes[i]);
+  if (n < kernel.nodes.size()) text += Cat(" and ", kernel.nodes.size() - n, " more");
+  for (size_t i = 0; i < kernel.tensors.size(); ++i) {
+    text += Cat(i > 0 ? ", " : " -> ", kernel.tensors[i]);
+  }
+  return text;
+}
+
+namespace {
+
+// Kernels that are counted together.
+struct NodeSum {
+  size_t kernels = 0;
+  double seconds = 0;
+  std::set<std::string> fused;
+};
+using NodeSums = std::map<std::string, NodeSum>;
+
+// "Conv" of "Conv 'conv1'".
+std::string OperatorOf(const std::string& node) { return node.substr(0, node.find(' ')); }
+
+std::string NodeTable(const char* title, const NodeSums& sums, double total, size_t limit) {
+  std::vector<const NodeSums::value_type*> order;
+  for (const auto& sum : sums) order.push_back(&sum);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->second.seconds > b->second.seconds;
+  });
+  std::vector<Row> rows = {{Cell(title), Cell("kernels"), Cell("time"), Cell(""), Cell("")}};
+  for (size_t i = 0; i < order.size() && (limit == 0 || i < limit); ++i) {
+    const NodeSum& sum = order[i]->second;
+    std::string fused;
+    for (const std::string& other : sum.fused) fused += Cat(fused.empty() ? "with " : ", ", other);
+    rows.push_back({Cell(order[i]->first), Cell(std::to_string(sum.kernels)),
+                    Cell(FormatSeconds(sum.seconds)),
+                    Cell(FormatNumber("%.1f%%", 100 * sum.seconds / total)), Cell(fused)});
+  }
+  constexpr std::array<size_t, 2> kLeft = {0, 4};
+  return FormatTable(rows, kLeft);
+}
+
+}  // namespace
+
+std::string NodeTables(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
+                       size_t limit) {
+  NodeSums operators, nodes;
+  double total = 0;
+  bool has_nodes = false;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const double seconds = Seconds(times, i);
+    total += seconds;
+    if (kernels[i].kernel == nullptr) continue;
+    const std::vector<std::string>& of = kernels[i].nodes;
+    has_nodes = has_nodes || !of.empty();
+    const std::string main = of.empty() ? "(no node)" : of[0];
+    for (NodeSum* sum : {&operators[of.empty() ? main : OperatorOf(main)], &nodes[main]}) {
+      ++sum->kernels;
+      sum->seconds += seconds;
+      for (size_t k = 1; k < of.size(); ++k) {
+        const std::string other = OperatorOf(of[k]);
+        if (other != OperatorOf(main)) sum->fused.insert(other);
+      }
+    }
+  }
+  if (!has_nodes || !(total > 0)) return "";
+  std::string text = NodeTable("operator", operators, total, 0);
+  if (limit > 0) text += NodeTable("node", nodes, total, limit);
+  return text;
 }
 
 std::string DependenceSummary(std::span<const PlannedKernel> kernels,
@@ -139,6 +225,9 @@ std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const L
           ops < 1000 ? FormatNumber("%.0f OPS", ops) : FormatScaled(ops, kUnits, 1000), ", ");
   if (!times.empty()) text += Cat(FormatSeconds(seconds), " on the device, ");
   text += Cat(FormatSeconds(wall_seconds), " in all");
+  if (!times.empty() && wall_seconds > seconds) {
+    text += Cat(", ", FormatSeconds(wall_seconds - seconds), " of it beyond kernels");
+  }
   const double basis = times.empty() ? wall_seconds : seconds;
   if (basis > 0) text += Cat(" (", FormatNumber("%.2f", ops / basis * 1e-9), " GFLOP/s)");
   return text;

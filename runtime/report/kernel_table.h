@@ -17,9 +17,21 @@ namespace tg::runtime {
 // arguments, memory of its buffers, time (unless `times` is empty), GFLOP/s, and two rates in GB/s.
 // The first rate counts the kernel's buffers (or its accesses, if these are fewer bytes), the
 // second its accesses. A description of the computation follows in brackets, after `no input` if
-// the kernel does not depend on an input. The first line has headings.
+// the kernel does not depend on an input; then, of an imported model, the nodes that the kernel
+// computes, and the tensors that it stores. The first line has headings. `slowest_first` orders the
+// lines by time; kernels keep their numbers.
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
-                        bool color);
+                        bool color, bool slowest_first = false);
+
+// Returns a text like `Conv 'conv1', Relu 'relu1' -> y`: the nodes of the model and the tensors, at
+// most `limit` nodes (0: all). Empty if the kernel has no node.
+std::string DescribeNodes(const PlannedKernel& kernel, size_t limit = 0);
+
+// Returns a table of operators with their kernels and time, and one of the slowest nodes, both
+// slowest first. A kernel counts for the node with the most work; the operators that are fused with
+// it are listed. Empty without nodes or times. `limit`: the number of nodes at most.
+std::string NodeTables(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
+                       size_t limit);
 
 // Returns the kernel's axes and directives: "i0:4 global, r0:8 reduce; local(i0, 4)".
 std::string DescribeSchedule(const Kernel& kernel);
@@ -27,8 +39,8 @@ std::string DescribeSchedule(const Kernel& kernel);
 // Returns the bytes of a kernel's buffers, or of its accesses if these are fewer.
 double TouchedBytes(const PlannedKernel& kernel);
 
-// Returns a text like `12 kernels, 3.50 MOPS, 1.25 ms on the device, 1.80 ms in all (2.80
-// GFLOP/s)`. Without times, the part about the device is omitted.
+// Returns a text like `12 kernels, 3.50 MOPS, 1.25 ms on the device, 1.80 ms in all, of which 550
+// us are beyond kernels (2.80 GFLOP/s)`. Without times, the part about the device is omitted.
 std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                        double wall_seconds);
 

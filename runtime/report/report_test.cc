@@ -64,6 +64,37 @@ TEST_F(ReportTest, Dependence) {
             "1 kernel, 0 depend on the input; 1 in each run without it");
 }
 
+TEST_F(ReportTest, SlowestFirst) {
+  times_ = {{0, 0, 0, 100}, {0, 0, 0, 2000}};
+  const std::string table = KernelTable(kernels_, times_, false, /*slowest_first=*/true);
+  EXPECT_LT(table.find("\n2  E_64"), table.find("\n1  r_16_4_100")) << table;
+  EXPECT_NE(table.find("\n1  r_16_4_100"), std::string::npos) << table;
+}
+
+TEST_F(ReportTest, NodesOfTheModel) {
+  EXPECT_EQ(NodeTables(kernels_, times_, 5), "");
+  kernels_[0].nodes = {"MatMul 'fc'", "Relu 'act'", "Add 'a'", "Mul 'm'", "Add 'b'"};
+  kernels_[0].tensors = {"y"};
+  EXPECT_EQ(DescribeNodes(kernels_[0], 2), "MatMul 'fc', Relu 'act' and 3 more -> y");
+  EXPECT_EQ(DescribeNodes(kernels_[1]), "");
+  const std::string table = KernelTable(kernels_, times_, false);
+  EXPECT_NE(table.find("[sum, exp2]  MatMul 'fc', Relu 'act', Add 'a' and 2 more -> y\n"),
+            std::string::npos)
+      << table;
+  kernels_.push_back(kernels_[1]);
+  kernels_[2].nodes = {"MatMul 'head'"};
+  times_.push_back({0, 0, 0, 3000000});
+  EXPECT_EQ(NodeTables(kernels_, times_, 0),
+            "operator   kernels     time\n"
+            "MatMul           2  4.00 ms  100.0%  with Add, Mul, Relu\n"
+            "(no node)        1  0.50 us    0.0%\n");
+  EXPECT_EQ(NodeTables(kernels_, times_, 2),
+            NodeTables(kernels_, times_, 0) +
+                "node           kernels     time\n"
+                "MatMul 'head'        1  3.00 ms  75.0%\n"
+                "MatMul 'fc'          1  1.00 ms  25.0%  with Add, Mul, Relu\n");
+}
+
 TEST_F(ReportTest, ColorsDoNotMoveColumns) {
   const std::string plain = KernelTable(kernels_, times_, false);
   std::string colored = KernelTable(kernels_, times_, true);
@@ -83,8 +114,10 @@ TEST_F(ReportTest, WithoutTimes) {
 }
 
 TEST_F(ReportTest, Summary) {
-  EXPECT_EQ(RunSummary(kernels_, times_, 0.0015),
-            "2 kernels, 6.40 MOPS, 1.00 ms on the device, 1.50 ms in all (6.40 GFLOP/s)");
+  EXPECT_EQ(
+      RunSummary(kernels_, times_, 0.0015008),
+      "2 kernels, 6.40 MOPS, 1.00 ms on the device, 1.50 ms in all, 500 us of it beyond kernels "
+      "(6.40 GFLOP/s)");
   kernels_[0].empty = true;
   EXPECT_EQ(RunSummary(std::span(kernels_).first(1), std::span(times_).first(0), 0.5),
             "1 kernel, 0 OPS, 500 ms in all (0.00 GFLOP/s)");

@@ -41,6 +41,7 @@ void Summarize(RunReport& report) {
     totals.device_seconds += kernel.seconds.value_or(0);
     totals.limit_seconds += kernel.limit_seconds;
   }
+  totals.other_seconds = std::max(0.0, totals.run_seconds - totals.device_seconds);
   for (KernelReport& kernel : report.kernels) SetRates(kernel, totals.device_seconds);
   std::vector<int64_t>& live = report.memory.live_by_kernel;
   live.assign(report.kernels.size(), 0);

@@ -86,6 +86,8 @@ struct KernelReport {
   int64_t device = 0;  // its number in the report; the receiver of a copy
   std::vector<int64_t> global, local;
   std::vector<std::string> made_of;
+  std::vector<std::string> nodes;    // of an imported model, the one with the most work first
+  std::vector<std::string> tensors;  // that it stores, by their names in the model
   std::string schedule;
   std::optional<bool> depends_on_input;  // unset for a copy
   std::vector<UseReport> uses;
@@ -93,6 +95,7 @@ struct KernelReport {
   double load_bytes = 0, store_bytes = 0;  // accesses, including repeated ones
   double touched_bytes = 0;                // of its buffers, or of its accesses if that is less
   std::optional<double> seconds;           // the least of all runs
+  std::optional<double> compile_seconds;   // if the kernel was compiled alone, in this process
   std::optional<double> share;             // of the time of all kernels
   std::optional<double> flops, bandwidth;  // ops and touched_bytes per second
   double limit_seconds = 0;                // the least time that the target's rates allow
@@ -109,6 +112,8 @@ struct KernelReport {
     f("global", self.global);
     f("local", self.local);
     f("made_of", self.made_of);
+    f("nodes", self.nodes);
+    f("tensors", self.tensors);
     f("schedule", self.schedule);
     f("depends_on_input", self.depends_on_input);
     f("uses", self.uses);
@@ -117,6 +122,7 @@ struct KernelReport {
     f("store_bytes", self.store_bytes);
     f("touched_bytes", self.touched_bytes);
     f("seconds", self.seconds);
+    f("compile_seconds", self.compile_seconds);
     f("share", self.share);
     f("flops", self.flops);
     f("bandwidth", self.bandwidth);
@@ -153,6 +159,7 @@ struct TotalsReport {
   double ops = 0, touched_bytes = 0;
   double device_seconds = 0;  // the sum over kernels and copies
   double run_seconds = 0;     // the fastest run, from the first command to the end of the last
+  double other_seconds = 0;   // of run_seconds: beyond kernels and copies
   double limit_seconds = 0;
 
   template <typename Self, typename F>
@@ -165,12 +172,13 @@ struct TotalsReport {
     f("touched_bytes", self.touched_bytes);
     f("device_seconds", self.device_seconds);
     f("run_seconds", self.run_seconds);
+    f("other_seconds", self.other_seconds);
     f("limit_seconds", self.limit_seconds);
   }
 };
 
 // Tells a report from other JSON, and its version.
-inline constexpr int64_t kReportVersion = 1;
+inline constexpr int64_t kReportVersion = 2;
 
 struct RunReport {
   int64_t tg_report = kReportVersion;

@@ -74,11 +74,15 @@ void WriteKernelArgs(Json& json, const KernelReport& kernel, const RunReport& re
     json.attribute("touched_bytes", kernel.touched_bytes);
     buffers("reads", &UseReport::reads);
     buffers("writes", &UseReport::writes);
-    if (!kernel.made_of.empty()) {
-      json.attributeArray("made_of", [&] {
-        for (const std::string& what : kernel.made_of) json.value(what);
+    const auto texts = [&](const char* key, const std::vector<std::string>& list) {
+      if (list.empty()) return;
+      json.attributeArray(key, [&] {
+        for (const std::string& text : list) json.value(text);
       });
-    }
+    };
+    texts("made_of", kernel.made_of);
+    texts("nodes", kernel.nodes);
+    texts("tensors", kernel.tensors);
     if (!kernel.schedule.empty()) json.attribute("schedule", kernel.schedule);
   });
 }

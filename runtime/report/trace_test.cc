@@ -81,6 +81,18 @@ TEST_F(TraceTest, KernelsAreOnTheHostsClock) {
   EXPECT_EQ((*args.getArray("writes"))[0].getAsString()->str(), "@t f32[8]");
 }
 
+TEST_F(TraceTest, KernelsHaveTheNodesOfTheModel) {
+  report_.kernels[0].nodes = {"Conv 'c'", "Relu 'r'"};
+  report_.kernels[0].tensors = {"t"};
+  Trace trace(report_);
+  trace.AddRun(rows_, times_, 7'000'000, 9'000'000);
+  const auto slices = Events(trace, "X");
+  const llvm::json::Object& args = *slices[0]->getObject("args");
+  EXPECT_EQ((*args.getArray("nodes"))[1].getAsString()->str(), "Relu 'r'");
+  EXPECT_EQ((*args.getArray("tensors"))[0].getAsString()->str(), "t");
+  EXPECT_EQ(slices[1]->getObject("args")->getArray("nodes"), nullptr);
+}
+
 TEST_F(TraceTest, RowsAreNamedAndInOrder) {
   Trace trace(report_);
   trace.AddSpans(std::vector<Span>{{.name = "k", .start = 1, .end = 2, .row = "compiler 10"},

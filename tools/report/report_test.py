@@ -228,7 +228,7 @@ graph @main {""")
         for text, message in [
                 ("{", "no JSON: "),
                 ("[]", "no report of tg-run: it has no tg_report"),
-                (json.dumps(dict(good, tg_report=0)), "version 0, not 1"),
+                (json.dumps(dict(good, tg_report=0)), "version 0, not 2"),
                 (json.dumps(dict(good, runs=3)), "runs is not a list"),
                 (json.dumps(dict(good, runs=["a"])), "runs[0] is not a number"),
                 (json.dumps(dict(good, sources=[])), "kernels[0].source: there is no such source"),

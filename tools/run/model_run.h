@@ -88,6 +88,8 @@ class ModelRun {
   absl::Status DumpKernels() const;
   void Report() const;
   void ReportKernels() const;
+  // The kernels that took longest to compile.
+  void ReportCompileTimes() const;
   // A line for each kernel of the graph: its predicted and its measured time (predictions.cc).
   std::string PredictionTable() const;
   // Keeps the fastest run of each kernel and of the whole.

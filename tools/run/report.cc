@@ -1,6 +1,8 @@
 // Reports about a run: kernels, times, sources, traces.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/status.h"
@@ -20,6 +22,7 @@ using runtime::FormatSeconds;
 
 namespace {
 
+constexpr size_t kSlowestNodes = 20, kSlowestCompiles = 10;
 constexpr int kTable = 2, kSchedules = 3, kSources = 4, kForms = 5;
 
 }  // namespace
@@ -43,18 +46,27 @@ absl::Status ModelRun::DumpKernels() const {
 void ModelRun::ReportKernels() const {
   const runtime::Plan& plan = *device_->last_plan();
   if (flags_.verbose >= kSchedules) {
+    const std::map<std::string, double> compile_seconds = CompileSeconds(spans_);
     for (const auto& device : device_->devices()) {
       for (size_t i = 0; i < device->rendered().size(); ++i) {
         const Kernel& kernel = *device->kernels()[i].kernel;
         llvm::outs() << (color_ ? codegen::ColoredName(kernel) : kernel.name) << "  "
-                     << runtime::DescribeSchedule(kernel) << "\n";
+                     << runtime::DescribeSchedule(kernel);
+        if (const auto compiled = compile_seconds.find(kernel.name);
+            compiled != compile_seconds.end()) {
+          llvm::outs() << "; compiled in " << FormatSeconds(compiled->second);
+        }
+        llvm::outs() << "\n";
         if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
         if (flags_.verbose >= kSources) llvm::outs() << device->rendered()[i].source << "\n";
       }
     }
   }
   if (flags_.verbose >= kTable) {
-    llvm::outs() << runtime::KernelTable(plan.kernels(), least_.kernels, color_);
+    const bool slowest_first = flags_.sort == "time";
+    llvm::outs() << runtime::KernelTable(plan.kernels(), least_.kernels, color_, slowest_first)
+                 << runtime::NodeTables(plan.kernels(), least_.kernels,
+                                        slowest_first ? kSlowestNodes : 0);
   }
   const runtime::Plan* init = device_->init_plan();
   if (flags_.verbose >= kTable && init && init != &plan) {
@@ -66,7 +78,10 @@ void ModelRun::ReportKernels() const {
                                                  ? init->kernels()
                                                  : std::span<const runtime::PlannedKernel>())
                << "\n";
+  llvm::outs() << "each kernel was timed, which costs time: without --verbose, --profile and "
+                  "--report a run may be shorter\n";
   if (flags_.verbose < kSchedules) return;
+  ReportCompileTimes();
   llvm::outs() << PredictionTable();
   const runtime::MemoryBytes& memory = plan.temporaries();
   const runtime::BufferPoolStats pool = device_->memory();
@@ -77,6 +92,18 @@ void ModelRun::ReportKernels() const {
   for (const auto& [name, count, seconds] : runtime::SumByName(spans_)) {
     llvm::outs() << "  " << FormatSeconds(seconds) << "  " << name
                  << (name == "build" && device_->built_from_cache() ? " (cached)" : "") << "\n";
+  }
+}
+
+void ModelRun::ReportCompileTimes() const {
+  std::vector<std::pair<double, std::string>> slowest;
+  for (const auto& [name, seconds] : CompileSeconds(spans_)) slowest.emplace_back(seconds, name);
+  if (slowest.empty()) return;
+  std::sort(slowest.begin(), slowest.end(), std::greater<>());
+  llvm::outs() << "compiled " << slowest.size() << (slowest.size() == 1 ? " kernel" : " kernels")
+               << "; the slowest:\n";
+  for (size_t i = 0; i < std::min(slowest.size(), kSlowestCompiles); ++i) {
+    llvm::outs() << "  " << FormatSeconds(slowest[i].first) << "  " << slowest[i].second << "\n";
   }
 }
 

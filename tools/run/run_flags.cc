@@ -159,6 +159,9 @@ void RunFlags::AddTo(driver::Flags& flags) {
   flags.Level("verbose", "LEVEL", 2, &verbose_level,
               "1: a summary; 2: a line a kernel; 3: how each was scheduled; 4: its source; 5: its "
               "linear form");
+  flags.Choice("sort", {"launch", "time"}, &sort,
+               "the order of the kernels that --verbose=2 lists; time: the slowest first, and the "
+               "slowest nodes of an ONNX model");
   flags.Int("repeat", "N", &repeat_count,
             "run so many times; inputs stay, states go on; shown are least times");
   flags.String("profile", "FILE.json", &profile,
@@ -234,6 +237,9 @@ absl::Status RunFlags::Interpret() {
     return InvalidArgument("--verbose must be 0 to 5, not ", *verbose_level);
   }
   verbose = static_cast<int>(verbose_level.value_or(0));
+  if (sort != "launch" && verbose < 2) {
+    return InvalidArgument("--sort orders the kernels that --verbose=2 lists");
+  }
   repeat = repeat_count.value_or(1);
   if (repeat < 1) return InvalidArgument("--repeat must be at least 1, not ", repeat);
   limit = limit_count.value_or(limit);

@@ -39,7 +39,8 @@ struct RunFlags {
   std::string test_data;
   std::vector<std::string> reports;
   std::string graph, target, pass = "default", schedule, dump_kernels, profile;
-  std::string color = "auto", input_format = "auto", min_accuracy_text, max_memory_text;
+  std::string color = "auto", sort = "launch", input_format = "auto", min_accuracy_text,
+              max_memory_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
   bool cache = true, float16 = false, list_devices = false, version = false, help = false;
 

@@ -86,8 +86,10 @@ std::vector<runtime::UseReport> UsesOf(const codegen::RenderedKernel& rendered,
 class KernelReports {
  public:
   KernelReports(const DeviceSession& session, const std::map<int, int64_t>& numbers,
-                RunReport& report)
-      : session_(session), numbers_(numbers), report_(report) {}
+                const runtime::SpanLog& spans, RunReport& report)
+      : session_(session), numbers_(numbers), report_(report) {
+    compile_seconds_ = CompileSeconds(spans);
+  }
 
   void Add(const ScheduledKernel& item, const PlannedKernel& planned, double seconds) {
     KernelReport& kernel = report_.kernels.emplace_back();
@@ -115,6 +117,12 @@ class KernelReports {
     }
     kernel.name = item.kernel->name;
     kernel.made_of = planned.kernel->metadata;
+    kernel.nodes = planned.nodes;
+    kernel.tensors = planned.tensors;
+    if (const auto compiled = compile_seconds_.find(kernel.name);
+        compiled != compile_seconds_.end()) {
+      kernel.compile_seconds = compiled->second;
+    }
     kernel.depends_on_input = planned.depends_on_input;
     kernel.schedule = runtime::DescribeSchedule(*planned.kernel);
     const codegen::RenderedKernel& rendered =
@@ -135,10 +143,19 @@ class KernelReports {
   const DeviceSession& session_;
   const std::map<int, int64_t>& numbers_;  // of buffers, by index in the module
   RunReport& report_;
-  std::map<std::string_view, int64_t> sources_;  // numbers in the report
+  std::map<std::string, double> compile_seconds_;  // by kernel
+  std::map<std::string_view, int64_t> sources_;    // numbers in the report
 };
 
 }  // namespace
+
+std::map<std::string, double> CompileSeconds(const runtime::SpanLog& spans) {
+  std::map<std::string, double> seconds;
+  for (const runtime::Span& span : spans) {
+    if (!span.row.empty() && span.name != "parse") seconds[span.name] += span.seconds();
+  }
+  return seconds;
+}
 
 absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& graph,
                                    const runtime::RunTimes& times, const std::vector<double>& runs,
@@ -171,7 +188,7 @@ absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& gr
   TG_ASSIGN_OR_RETURN(const auto numbers, AddBuffers(module, schedule, report));
   report.memory.peak_bytes = Signed(session.memory().peak_total_bytes);
   const std::span<const PlannedKernel> planned = session.last_plan()->kernels();
-  KernelReports kernels(session, numbers, report);
+  KernelReports kernels(session, numbers, spans, report);
   for (size_t i = 0; i < schedule.size(); ++i) {
     kernels.Add(schedule[i], planned[i], i < times.kernels.size() ? times.kernels[i].seconds() : 0);
   }

@@ -2,6 +2,8 @@
 #ifndef TG_TOOLS_RUN_SESSION_REPORT_H_
 #define TG_TOOLS_RUN_SESSION_REPORT_H_
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,6 +19,10 @@ absl::StatusOr<runtime::RunReport> ReportOf(const runtime::DeviceSession& sessio
                                             const Graph& graph, const runtime::RunTimes& times,
                                             const std::vector<double>& runs,
                                             const runtime::SpanLog& spans);
+
+// Returns the time that compiling each kernel took, by its name. Empty unless processes compiled
+// for PoCL in this run: other drivers compile many kernels as one program.
+std::map<std::string, double> CompileSeconds(const runtime::SpanLog& spans);
 
 }  // namespace tg::run
 

@@ -61,6 +61,7 @@ function showBuffers() {
 
 showSummary();
 showStages();
+showNodes();
 showKernels();
 showLimitNote();
 showGraph();

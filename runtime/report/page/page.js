@@ -63,6 +63,7 @@ function showSummary() {
   const figures = [
     [time(totals.run_seconds), report.runs.length > 1 ? `fastest of ${report.runs.length} runs` : "one run"],
     [time(totals.device_seconds), "in kernels"],
+    [time(totals.other_seconds), "beyond kernels"],
     [totals.kernels, totals.copies ? `kernels, and ${plural(totals.copies, "copy").replace("copys", "copies")}` : "kernels"],
     [scaled(totals.ops, ["OPS", "kOPS", "MOPS", "GOPS", "TOPS"]), "arithmetic"],
     [giga(rate(totals.ops)), "GFLOP/s"],
@@ -91,9 +92,34 @@ function showStages() {
   }
 }
 
+// A kernel's time counts for the node of the model with the most work in it.
+function showNodes() {
+  if (!kernels.some((k) => k.nodes.length) || !(totals.device_seconds > 0)) return;
+  for (const [title, key] of [["operator", (node) => node.split(" ")[0]], ["node", (node) => node]]) {
+    const sums = new Map();
+    for (const k of kernels) {
+      if (k.is_copy) continue;
+      const of = k.nodes.length ? key(k.nodes[0]) : "(no node)";
+      const sum = sums.get(of) || {kernels: 0, seconds: 0};
+      sum.kernels += 1;
+      sum.seconds += k.seconds || 0;
+      sums.set(of, sum);
+    }
+    const rows = [...sums].sort((a, b) => b[1].seconds - a[1].seconds).map(([of, sum]) =>
+        html("tr", {}, html("td", {class: "left name"}, of), html("td", {}, String(sum.kernels)),
+             html("td", {}, time(sum.seconds)), html("td", {}, percent(sum.seconds / totals.device_seconds))));
+    const head = html("tr", {}, ...[title, "kernels", "time", "share"].map((text, i) =>
+        html("th", {class: i ? null : "left"}, text)));
+    byId("nodes").append(html("details", {open: title === "operator"},
+        html("summary", {}, `Time by ${title}, slowest first`),
+        html("div", {class: "scroll"}, html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)))));
+  }
+}
+
 // ---- Table of kernels
 
 const has = (name) => kernels.some((k) => k[name] !== null);
+const nodesOf = (k) => k.nodes.slice(0, 3).join(", ") + (k.nodes.length > 3 ? ` and ${k.nodes.length - 3} more` : "");
 const depends = (k) => k.depends_on_input === null ? "-" : k.depends_on_input ? "yes" : "no";
 // Title, explanation, value to sort by, text, class.
 const columns = [
@@ -112,7 +138,9 @@ const columns = [
   ["input", "whether its result depends on the input", depends, depends],
   ["lines", "of its source", (k) => k.source_lines, (k) => k.source_lines || "-"],
   ["made of", "the operations that it computes", (k) => k.made_of.join(), (k) => k.made_of.join(", "), "left made"],
-].filter(([title]) => title !== "input" || has("depends_on_input"));
+  ["nodes", "of the model, the one with the most work first", nodesOf, nodesOf, "left made"],
+].filter(([title]) => (title !== "input" || has("depends_on_input")) &&
+                       (title !== "nodes" || kernels.some((k) => k.nodes.length)));
 let sorted = 0, descending = false;
 const opened = new Set();
 
@@ -134,6 +162,9 @@ function details(k, i) {
   const left = html("div", {}, html("b", {}, label(i)), html("ul", {}, ...k.uses.map(use)),
                     ...facts.map((text) => html("p", {}, text)));
   if (k.made_of.length) left.append(html("p", {}, "made of: " + k.made_of.join(", ")));
+  if (k.nodes.length) left.append(html("p", {}, "nodes: " + k.nodes.join(", ")));
+  if (k.tensors.length) left.append(html("p", {}, "stores: " + k.tensors.join(", ")));
+  if (k.compile_seconds !== null) left.append(html("p", {}, "compiled in " + time(k.compile_seconds)));
   const right = html("div");
   if (k.source !== null) {
     const same = kernels.flatMap((o, n) => n !== i && o.source === k.source ? [n + 1] : []);
@@ -146,7 +177,7 @@ function details(k, i) {
 }
 
 function matches(k, words) {
-  const text = [k.name, ...k.made_of, ...k.uses.map((u) => "@" + buffers[u.buffer].name)].join(" ").toLowerCase();
+  const text = [k.name, ...k.made_of, ...k.nodes, ...k.tensors, ...k.uses.map((u) => "@" + buffers[u.buffer].name)].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
