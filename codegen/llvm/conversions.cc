@@ -34,7 +34,7 @@ std::string KernelWriter::Cast(const UOp* u) {
 }
 
 // A float as an integer: what is too large gives the greatest or least integer, NaN gives 0. LLVM's
-// intrinsic does the same, but on x86-64 it takes vectors apart.
+// intrinsic does the same, but on x86-64 it splits vectors.
 std::string KernelWriter::Saturated(const UOp* u) {
   const DType from = u->src(0)->dtype, to = u->dtype;
   const std::string source = ValueType(from), type = ValueType(to), x = Of(u->src(0));
