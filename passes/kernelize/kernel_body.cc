@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "ir/builder.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/merge_reduces.h"
@@ -311,35 +310,36 @@ std::vector<size_t> KernelDraft::OutputSlots() const {
   return out;
 }
 
-namespace {
-
 std::string OriginsOf(const Body& graph, ShapeMap& shapes, const MaterializationPlan& plan,
-                      const KernelDraft& draft) {
+                      const KernelDraft& draft, DraftNumbers& visited) {
   std::vector<std::pair<StringId, double>> origins;  // with the elements of their nodes
-  llvm::DenseSet<const UOp*> seen;
-  std::vector<const UOp*> stack;
-  const auto elements = [&](const UOp* u) {
-    double product = 1;
-    for (const Dim& d : shapes.Of(u)) {
-      if (!d.is_symbolic()) product *= static_cast<double>(d.value());
-    }
-    return product;
-  };
-  for (const UOp* node : draft.nodes) stack.push_back(ComputedValue(node));
-  const auto add = [&](StringId origin, double computed) {
+  const auto add = [&](StringId origin, double elements) {
     const auto known = std::find_if(origins.begin(), origins.end(),
                                     [&](const auto& o) { return o.first == origin; });
     auto& [id, sum] = known == origins.end() ? origins.emplace_back(origin, 0) : *known;
-    sum += computed;
+    sum += elements;
   };
+  const auto computed = [&](const UOp* u) {
+    if (IsMovement(u->op)) return 0.0;
+    double elements = 1;
+    for (const Dim& d : shapes.Of(u->op == Op::kReduceAxis ? u->src(0) : u)) {
+      if (!d.is_symbolic()) elements *= static_cast<double>(d.value());
+    }
+    return elements;
+  };
+  std::vector<const UOp*> stack;
+  const auto visit = [&](const UOp* u) {
+    if (visited.Of(u) || IsLeafOf(draft.nodes, plan, u)) return;
+    visited.Add(u);
+    stack.push_back(u);
+  };
+  visited.Clear();
+  for (const UOp* node : draft.nodes) visit(ComputedValue(node));
   while (!stack.empty()) {
     const UOp* u = stack.back();
     stack.pop_back();
-    if (!seen.insert(u).second || IsLeafOf(draft.nodes, plan, u)) continue;
-    stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
-    const StringId origin = graph.side.origin(u);
-    if (!origin) continue;
-    add(origin, IsMovement(u->op) ? 0 : elements(u->op == Op::kReduceAxis ? u->src(0) : u));
+    if (const StringId origin = graph.side.origin(u)) add(origin, computed(u));
+    for (const UOp* s : u->srcs()) visit(s);
   }
   // A kernel that only copies has the origin of what it stores.
   for (const UOp* node : draft.nodes) {
@@ -355,16 +355,6 @@ std::string OriginsOf(const Body& graph, ShapeMap& shapes, const Materialization
   return text;
 }
 
-KernelDraft DraftOf(const Module& module, const Body& graph, ShapeMap& shapes,
-                    const MaterializationPlan& plan, std::vector<const UOp*> realized,
-                    DraftNumbers& numbers) {
-  KernelDraft draft = Scanner(shapes, plan, realized, numbers).Run();
-  if (!draft.key.empty()) return draft;
-  return Drafter(module, graph, shapes, plan, std::move(realized)).Run();
-}
-
-}  // namespace
-
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const MaterializationPlan& plan, std::vector<const UOp*> realized,
                         DraftNumbers& numbers) {
@@ -376,9 +366,9 @@ KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shape
     draft.nodes = std::move(realized);
     return draft;
   }
-  KernelDraft draft = DraftOf(module, graph, shapes, plan, std::move(realized), numbers);
-  if (graph.side.has_origins()) draft.origins = OriginsOf(graph, shapes, plan, draft);
-  return draft;
+  KernelDraft draft = Scanner(shapes, plan, realized, numbers).Run();
+  if (!draft.key.empty()) return draft;
+  return Drafter(module, graph, shapes, plan, std::move(realized)).Run();
 }
 
 void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,

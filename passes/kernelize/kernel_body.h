@@ -26,8 +26,7 @@ struct KernelDraft {
                                     // without targets that are also read
   std::vector<const UOp*> vars;     // var or bind nodes
   bool reads_target = false;        // whether it reads the contents of a target
-  std::string origins;  // of the computed nodes (ir/module.h), a line each; the origin with the
-                        // most computed elements first
+  std::string origins;              // as OriginsOf has them
 
   // The output slot of each node. Slices of one target share a slot.
   std::vector<size_t> OutputSlots() const;
@@ -62,6 +61,11 @@ class DraftNumbers {
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const MaterializationPlan& plan, std::vector<const UOp*> realized,
                         DraftNumbers& numbers);
+
+// Returns the origins (ir/module.h) of the nodes that the draft computes, a line each; the origin
+// with the most computed elements first. `visited` is cleared.
+std::string OriginsOf(const Body& graph, ShapeMap& shapes, const MaterializationPlan& plan,
+                      const KernelDraft& draft, DraftNumbers& visited);
 
 // Builds the draft's body if that has not been done. The draft must not be a copy.
 void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,

@@ -123,6 +123,9 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         for (size_t i : group) nodes.push_back(plan.realized[i].node);
         kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes), numbers));
       }
+      if (body.side.has_origins() && !kernels.back().copy) {
+        kernels.back().origins = OriginsOf(body, shapes, plan, kernels.back(), numbers);
+      }
       if (explain) {
         if (!kernels.back().copy) BuildKernel(module, body, shapes, plan, kernels.back());
         Explain(module, graph, kernels.back(), plan, staged, context);
