@@ -20,6 +20,10 @@ constexpr char kIncludes[] = R"(#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 #ifdef __FAST_MATH__
 #error "this code relies on NaN, infinities and the order of operations: compile it without -ffast-math"
 #endif
