@@ -30,21 +30,24 @@ class CWriter : public clike::KernelWriter {
   absl::StatusOr<codegen::RenderedKernel> Run(Prelude& prelude);
 
  protected:
-  // ---- kernel_writer.cc: words, declarations, control flow
+  // ---- kernel_writer.cc: words, the function's head
   std::string ValueType(Scalar s, int lanes) const override;
-  std::string MaskType(int bits, int lanes) const override;
-  std::string_view MemoryType(Scalar s) const override;
-  std::string Literal(Scalar s, int64_t bits, bool exact) const override;
+  std::string NanLiteral(Scalar s, int64_t bits) const override;
   std::string VectorLiteral(std::string_view type, int lanes, std::string_view list,
                             bool splat) const override;
   bool IsReserved(std::string_view name) const override;
   void Reinterpret(Scalar from, Scalar to, int lanes, std::string_view text, int precedence,
                    clike::Expr& e) override;
-  std::string ConvertMask(std::string_view mask, int from_bits, int to_bits, int lanes) override;
+  std::string ConvertVector(Scalar from, Scalar to, int lanes, std::string_view value) override;
+  std::string FloatToInt(Scalar from, Scalar to, int lanes) override;
   void UsesType(Scalar s, int lanes) override;
   void DefineOp(const UOp* u, DType operand) override;
   const clike::Spelling* SpellingOf(const UOp* u) override;
   std::string Signature() override;
+  std::string BufferParameter(const codegen::KernelParam& buffer, bool aliased) const override;
+  void DeclareSpecial(const UOp* special, const std::string& name, bool grid, int dim) override;
+
+  // ---- items.cc: loops over work-items, and what has an element for each of them
   bool IsDeclaredFirst(const UOp* scratch) const override;
   std::string DeclareArray(const UOp* scratch, const std::string& name) override;
   void DeclareVariables(const std::string& type,
@@ -52,7 +55,6 @@ class CWriter : public clike::KernelWriter {
   std::string VariableOf(const clike::Piece& piece) const override;
   void StorePiece(const clike::Piece& piece, const std::string& type, bool declares,
                   const clike::Text& value) override;
-  void DeclareSpecial(const UOp* special, const std::string& name, bool grid, int dim) override;
   clike::Text DeclareValue(const UOp* u, const std::string& type, const clike::Text& text) override;
   void WriteLoopHead(const UOp* range, const std::string& name, bool unroll) override;
   void WriteIfHead(const UOp* u) override;
@@ -61,10 +63,10 @@ class CWriter : public clike::KernelWriter {
   void BeginLine() override;
   absl::Status LeaveFunction() override;
 
-  // ---- values.cc: conversions, lanes, memory
-  void Cast(const UOp* u, clike::Expr& e) override;
+  // ---- values.cc: bits, lanes, memory
   void Bitcast(const UOp* u, clike::Expr& e) override;
-  absl::Status Lanes(const UOp* u, clike::Expr& e) override;
+  void PickLanes(const UOp* u, const UOp* vector, clike::Expr& e) override;
+  void MakeVector(const UOp* u, Scalar lane, clike::Expr& e) override;
   void LoadElements(const UOp* load, const UOp* memory, clike::Expr& e) override;
   void StoreElements(const UOp* store, const UOp* memory) override;
   void ReadAhead(const UOp* load, const UOp* memory) override;

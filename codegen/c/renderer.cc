@@ -1,14 +1,10 @@
 #include "codegen/c/renderer.h"
 
-#include <utility>
-#include <vector>
-
 #include "codegen/c/kernel_writer.h"
 #include "codegen/c/prelude.h"
 #include "codegen/c/spelling.h"
 #include "codegen/c/types.h"
-#include "ir/kernel_calls.h"
-#include "ir/value.h"
+#include "codegen/clike/render_kernels.h"
 
 namespace tg::c {
 namespace {
@@ -22,28 +18,11 @@ class Renderer : public codegen::Renderer {
                                                  std::span<const Kernel* const> kernels,
                                                  const passes::Target& target,
                                                  passes::ThreadPool* workers) const override {
-    const KernelCalls calls(module);
-    std::vector<Prelude> preludes(kernels.size());
-    std::vector<absl::StatusOr<codegen::RenderedKernel>> rendered(kernels.size());
-    codegen::ForEachKernel(kernels.size(), workers, [&](size_t i) {
-      const absl::Status stage = codegen::CheckStage(name(), *kernels[i]);
-      rendered[i] = stage.ok()
-                        ? CWriter(has_vectors_, module, *kernels[i], calls, target).Run(preludes[i])
-                        : absl::StatusOr<codegen::RenderedKernel>(stage);
-    });
-    codegen::RenderedModule all;
-    Prelude prelude;
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      if (!rendered[i].ok()) return rendered[i].status();
-      prelude.Merge(preludes[i]);
-      all.kernels.push_back(*std::move(rendered[i]));
-    }
-    all.source = prelude.Text();
-    for (const codegen::RenderedKernel& kernel : all.kernels) {
-      if (&kernel != &all.kernels[0]) all.source += '\n';
-      all.source += kernel.body;
-    }
-    return all;
+    return clike::RenderKernels<Prelude>(
+        name(), module, kernels, workers,
+        [&](const Kernel& kernel, const KernelCalls& calls, Prelude& prelude) {
+          return CWriter(has_vectors_, module, kernel, calls, target).Run(prelude);
+        });
   }
 
  private:
@@ -65,12 +44,9 @@ std::string CIdentifier(std::string_view name) {
 std::string_view ElementType(Scalar s) { return MemoryType(s); }
 
 std::string ElementLiteral(Scalar s, int64_t bits) {
-  if (s == Scalar::kF32 || s == Scalar::kF64) {
-    const double value = DoubleFromBits(s, bits);
-    return value != value ? "NAN" : Literal(s, bits, /*exact=*/false);
-  }
-  if (!IsFloat(s) && s != Scalar::kBool) return Literal(s, bits, /*exact=*/false);
-  return std::to_string(bits & (BitWidth(s) == 8 ? 0xff : 0xffff));  // the bits
+  const bool as_bits = s == Scalar::kBool || (IsFloat(s) && BitWidth(s) < 32);
+  if (as_bits) return std::to_string(bits & (BitWidth(s) == 16 ? 0xffff : 0xff));
+  return clike::LiteralOf(kWords, s, bits, /*exact=*/false, [] { return std::string("NAN"); });
 }
 
 const codegen::Renderer& C17Renderer() {

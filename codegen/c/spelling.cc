@@ -6,10 +6,12 @@ namespace {
 using namespace clike;  // NOLINT: the names of precedences in the table
 
 constexpr Spelling kSpellings[] = {
-#define TG_C(op, classes, text, precedence, flags) \
+#define TG_OP(op, classes, text, precedence, flags) \
   MakeSpelling(Op::op, classes, text, precedence, flags),
 #include "codegen/c/spelling.def"
-#undef TG_C
+// The rows of the language come first.
+#include "codegen/clike/operators.def"
+#undef TG_OP
 };
 
 constexpr SpellingTable kTable{kSpellings};

@@ -7,24 +7,39 @@
 #define TG_CODEGEN_C_TYPES_H_
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "codegen/clike/types.h"
 #include "ir/dtype.h"
 
 namespace tg::c {
 
-std::string_view ScalarType(Scalar s);      // "float"
+inline constexpr clike::TypeWords kWords = {.i8 = "int8_t",
+                                            .u8 = "uint8_t",
+                                            .i16 = "int16_t",
+                                            .u16 = "uint16_t",
+                                            .i32 = "int32_t",
+                                            .u32 = "uint32_t",
+                                            .i64 = "int64_t",
+                                            .u64 = "uint64_t",
+                                            .f16 = "uint16_t",
+                                            .f32 = "float",
+                                            .f64 = "double",
+                                            .i64_suffix = "LL",
+                                            .u64_suffix = "ULL",
+                                            .min_i32 = "INT32_MIN",
+                                            .min_i64 = "INT64_MIN"};
+
+inline std::string_view ScalarType(Scalar s) { return clike::ScalarName(kWords, s); }  // "float"
+inline std::string_view MemoryType(Scalar s) { return clike::MemoryName(kWords, s); }
 std::string TypeName(Scalar s, int lanes);  // "float", "f32x4"
-std::string_view MemoryType(Scalar s);      // "uint8_t" for a bool
 std::string Suffix(Scalar s, int lanes);    // "f32", "f32x4": the last part of functions' names
-std::string Literal(Scalar s, int64_t bits, bool exact);
+// Returns the NaN of these bits: a macro, or a function of the prelude (BitsAs).
+std::string NanLiteral(Scalar s, int64_t bits);
 // Returns whether a variable must not have this name: macros of the standard headers, names of a
 // unit's own. Keywords and functions of ops are others.
 bool IsReservedWord(std::string_view name);
-// Returns the suffix for a choice of lanes: "s0246" for {0, 2, 4, 6}.
-std::string LaneLetters(std::span<const int64_t> lanes);
 
 }  // namespace tg::c
 

@@ -1,4 +1,4 @@
-// Writes conversions, selections of lanes, loads and stores.
+// Writes bits of values, choices of lanes, loads and stores.
 #include "codegen/c/kernel_writer.h"
 #include "codegen/c/types.h"
 #include "codegen/clike/types.h"
@@ -8,47 +8,14 @@ namespace tg::c {
 using clike::Append;
 using clike::Cat;
 using clike::Expr;
-using clike::kAdditive;
-using clike::kEqual;
 using clike::kPostfix;
 using clike::kShift;
 using clike::kTernary;
 using clike::kUnary;
 using clike::Text;
 
-void CWriter::Cast(const UOp* u, Expr& e) {
-  const UOp* x = u->src(0);
-  const Scalar from = Shown(x->dtype.scalar()), to = Shown(u->dtype.scalar());
-  const int lanes = u->dtype.lanes();
-  if (to == Scalar::kBool) {
-    if (from == Scalar::kBool) {
-      e.text = Operand(x, kTernary);
-      e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
-      return;
-    }
-    e.text = Cat(Operand(x, kEqual), " != ", Literal(from, 0, lanes > 1));
-    e.precedence = kEqual;
-    if (lanes > 1) e.mask_bits = BitWidth(from);
-    return;
-  }
-  e.precedence = kPostfix;
-  if (IsMask(x)) {
-    e.text =
-        Cat("__builtin_convertvector(", Operand(x, kShift), " & 1, ", ValueType(to, lanes), ")");
-  } else if (IsFloat(from) && !IsFloat(to)) {
-    e.text = Cat(prelude_->FloatToInt(from, to, lanes), "(", Operand(x, kTernary, true), ")");
-  } else if (lanes > 1) {
-    e.text = Cat("__builtin_convertvector(", Operand(x, kTernary, true), ", ", ValueType(to, lanes),
-                 ")");
-  } else {
-    e.text = Cat("(", ScalarType(to), ")", Operand(x, kUnary));
-    e.precedence = kUnary;
-  }
-}
-
 void CWriter::Bitcast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
-  if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u, e);
   const Scalar from = Shown(x->dtype.scalar()), to = Shown(u->dtype.scalar());
   const int lanes = u->dtype.lanes();
   if (lanes == 1 && ScalarType(from) != ScalarType(to) &&
@@ -61,42 +28,20 @@ void CWriter::Bitcast(const UOp* u, Expr& e) {
   e.precedence = kUnary;
 }
 
-absl::Status CWriter::Lanes(const UOp* u, Expr& e) {
+void CWriter::PickLanes(const UOp* u, const UOp* vector, Expr& e) {
+  if (u->dtype.lanes() == 1) {
+    AppendOperand(e.text, vector, kPostfix, true);
+    Append(e.text, "[", u->list()[0], "]");
+    return;
+  }
+  const Scalar s =
+      IsMask(vector) ? clike::IntOfSize(MaskBits(vector), true) : Shown(vector->dtype.scalar());
+  e.text = Cat(prelude_->PickLanes(s, vector->dtype.lanes(), u->list()), "(",
+               Operand(vector, kTernary, true), ")");
+}
+
+void CWriter::MakeVector(const UOp* u, Scalar lane, Expr& e) {
   const int lanes = u->dtype.lanes();
-  const bool mask = IsMask(u);
-  e.precedence = kPostfix;
-  if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
-    const UOp* vector = u->src(0);
-    if (vector->dtype.lanes() > 16) return Unsupported(u, "C's vectors have up to 16 lanes");
-    const bool from_mask = IsMask(vector);
-    if (lanes == 1) {
-      AppendOperand(e.text, vector, kPostfix, true);
-      Append(e.text, "[", u->list()[0], "]");
-      if (from_mask) {
-        e.text.Add(" != 0");
-        e.precedence = kEqual;
-      }
-      return absl::OkStatus();
-    }
-    const Scalar s =
-        from_mask ? clike::IntOfSize(MaskBits(vector), true) : Shown(vector->dtype.scalar());
-    if (from_mask) e.mask_bits = MaskBits(vector);
-    e.text = Cat(prelude_->PickLanes(s, vector->dtype.lanes(), u->list()), "(",
-                 Operand(vector, kTernary, true), ")");
-    return absl::OkStatus();
-  }
-  if (lanes == 1) {
-    AppendOperand(e.text, u->src(0), kTernary, true);
-    e.precedence = kTernary;
-    return absl::OkStatus();
-  }
-  if (mask) {
-    e.mask_bits = 32;
-    for (const UOp* s : u->srcs()) {
-      if (IsMask(s)) e.mask_bits = MaskBits(s);
-    }
-  }
-  const Scalar s = mask ? clike::IntOfSize(e.mask_bits, true) : Shown(u->dtype.scalar());
   bool same = true, scalars = true;
   std::vector<int> parts;
   std::string list;
@@ -104,28 +49,17 @@ absl::Status CWriter::Lanes(const UOp* u, Expr& e) {
     same &= src == u->src(0);
     scalars &= src->dtype.lanes() == 1;
     parts.push_back(src->dtype.lanes());
-    Text lane;
-    if (IsMask(src)) {
-      lane = Mask(src, e.mask_bits, kTernary);
-    } else if (src->dtype.lanes() > 1) {
-      AppendOperand(lane, src, kTernary, true);
-    } else {
-      AppendScalar(lane, src);
-    }
-    list += Cat(list.empty() ? "" : ", ", lane);
+    list += Cat(list.empty() ? "" : ", ", Part(src, e.mask_bits));
   }
   if (scalars && same) {
-    Text lane;
-    AppendScalar(lane, u->src(0));
-    e.text = Cat(prelude_->Splat(s, lanes), "(", lane, ")");
+    e.text = Cat(prelude_->Splat(lane, lanes), "(", Part(u->src(0), e.mask_bits), ")");
   } else if (scalars) {
-    e.text = Cat("(", prelude_->Type(s, lanes), "){", list, "}");
+    e.text = Cat("(", prelude_->Type(lane, lanes), "){", list, "}");
   } else if (parts.size() == 1) {
     e.text = Cat("(", list, ")");
   } else {
-    e.text = Cat(prelude_->Concatenate(s, parts), "(", list, ")");
+    e.text = Cat(prelude_->Concatenate(lane, parts), "(", list, ")");
   }
-  return absl::OkStatus();
 }
 
 Text CWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
@@ -135,16 +69,7 @@ Text CWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
            prelude_->UnalignedType(Shown(value), lanes), "*)", Pointer(address, kUnary));
     return out;
   }
-  const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
-  out = memory_names_[MemoryOf(address)];
-  out.Add('[');
-  if (index) {
-    AppendOperand(out, index, kTernary, false);
-  } else {
-    out.Add('0');
-  }
-  out.Add(']');
-  return out;
+  return ArrayElement(address);
 }
 
 void CWriter::LoadElements(const UOp* u, const UOp* memory, Expr& e) {

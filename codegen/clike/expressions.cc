@@ -110,7 +110,8 @@ std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
                          precedence);
   }
   if (MaskBits(u) == bits) return Operand(u, precedence).str();
-  return ConvertMask(Operand(u, kTernary), MaskBits(u), bits, lanes);
+  return ConvertVector(IntOfSize(MaskBits(u), true), IntOfSize(bits, true), lanes,
+                       Operand(u, kTernary));
 }
 
 void KernelWriter::AppendScalar(Text& out, const UOp* u) {
@@ -180,7 +181,7 @@ bool KernelWriter::Wraps(const UOp* u) {
       break;
     }
     default:
-      TG_UNREACHABLE();  // no other row of spelling.def has flag w
+      TG_UNREACHABLE();  // no other row of operators.def has flag w
   }
   return lo < MinValue(u->dtype.scalar()) || hi > MaxValue(u->dtype.scalar());
 }
@@ -378,7 +379,11 @@ absl::Status KernelWriter::WriteValue(const UOp* u) {
       Cast(u, e);
       break;
     case Op::kBitcast:
-      Bitcast(u, e);
+      if (u->src(0)->dtype.is_bool() || u->dtype.is_bool()) {
+        Cast(u, e);
+      } else {
+        Bitcast(u, e);
+      }
       break;
     case Op::kNoop:
       e = ExprOf(u->src(0));

@@ -28,6 +28,7 @@
 #include "codegen/clike/read_ahead.h"
 #include "codegen/clike/render_plan.h"
 #include "codegen/clike/spelling.h"
+#include "codegen/clike/types.h"
 #include "codegen/launch_data.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
@@ -95,6 +96,8 @@ struct Language {
   std::string_view name;   // begins error messages
   std::string_view title;  // in sentences
   const SpellingTable* spellings;
+  const TypeWords* words;
+  int max_lanes = 16;  // of a vector
   // Operands of & | ^ that bind less tightly get parentheses, because compilers warn otherwise.
   Precedence bit_operand;
   bool calls_outlined;  // functions on vectors may be called through FindOutlined's wrappers
@@ -116,12 +119,8 @@ class KernelWriter {
   // ---- The language's words
   // Returns the type of a value: "float4". Masks have separate names.
   virtual std::string ValueType(Scalar s, int lanes) const = 0;
-  virtual std::string MaskType(int bits, int lanes) const = 0;
-  // Returns the element type of a buffer or array.
-  virtual std::string_view MemoryType(Scalar s) const = 0;
-  // Returns a literal. If `exact`, as for a function's argument or with a vector operand, it has
-  // the exact type; else C may treat it as an int. Floats are exact to the bit.
-  virtual std::string Literal(Scalar s, int64_t bits, bool exact) const = 0;
+  // Returns the literal of a NaN that has a payload or is no f32.
+  virtual std::string NanLiteral(Scalar s, int64_t bits) const = 0;
   // Returns a vector literal that binds like a cast. `list` has its lanes, or one for all of them
   // if `splat`.
   virtual std::string VectorLiteral(std::string_view type, int lanes, std::string_view list,
@@ -131,8 +130,10 @@ class KernelWriter {
   // Writes the bits of integers of type `from`, in a text of this precedence, as `to`.
   virtual void Reinterpret(Scalar from, Scalar to, int lanes, std::string_view text, int precedence,
                            Expr& e) = 0;
-  // Returns a mask with lanes of another width.
-  virtual std::string ConvertMask(std::string_view mask, int from_bits, int to_bits, int lanes) = 0;
+  // Returns the vector `value` converted lane by lane, as C's casts convert scalars.
+  virtual std::string ConvertVector(Scalar from, Scalar to, int lanes, std::string_view value) = 0;
+  // Returns the function that truncates and saturates, and gives 0 for a NaN.
+  virtual std::string FloatToInt(Scalar from, Scalar to, int lanes) = 0;
   // Returns the function for one rounding of a * b + c, or "" where there is none.
   virtual std::string_view FmaFunction(DType) const { return ""; }
   // Records that the function has values of this type.
@@ -149,6 +150,8 @@ class KernelWriter {
 
   // ---- Declarations and control flow
   virtual std::string Signature() = 0;
+  // Returns the parameter for a buffer. `aliased`: another one may share its memory.
+  virtual std::string BufferParameter(const codegen::KernelParam& buffer, bool aliased) const = 0;
   // Returns whether an array is declared at the top of the function, whatever its position.
   virtual bool IsDeclaredFirst(const UOp* scratch) const = 0;
   // Returns the text by which the array's elements are accessed.
@@ -175,9 +178,13 @@ class KernelWriter {
   virtual absl::Status WriteCooperation(const UOp* u);
 
   // ---- Values of other types, lanes
-  virtual void Cast(const UOp* u, Expr& e) = 0;
+  // Writes the bits of a value that is no bool as another type.
   virtual void Bitcast(const UOp* u, Expr& e) = 0;
-  virtual absl::Status Lanes(const UOp* u, Expr& e) = 0;
+  // Writes some lanes of a vector; those of a mask have `e.mask_bits` bits.
+  virtual void PickLanes(const UOp* u, const UOp* vector, Expr& e) = 0;
+  // Writes a vector of scalars and vectors, with lanes of this type. Those of a mask have
+  // `e.mask_bits` bits.
+  virtual void MakeVector(const UOp* u, Scalar lane, Expr& e) = 0;
 
   // ---- Memory
   // Writes what a load reads, whatever its gate, as an expression; a vector of bools as bytes.
@@ -203,6 +210,18 @@ class KernelWriter {
   // u16, its bits, if the target does not compute in f16.
   Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
   std::string Type(Scalar s, int lanes) const { return ValueType(Shown(s), lanes); }
+  std::string MaskType(int bits, int lanes) const {
+    return ValueType(IntOfSize(bits, /*is_signed=*/true), lanes);
+  }
+  // Returns the element type of a buffer or array.
+  std::string_view MemoryType(Scalar s) const { return MemoryName(*language_.words, s); }
+  std::string Literal(Scalar s, int64_t bits, bool exact) const;
+  // Returns the function's parameters, variables included.
+  std::vector<std::string> Parameters() const;
+  // Returns a lane of MakeVector's list: a scalar, a vector, or a mask of `mask_bits`.
+  Text Part(const UOp* u, int mask_bits);
+  // Returns an element by its array and index: "data0[i0 * 4]".
+  Text ArrayElement(const UOp* address);
   // Declares a variable for the text `e` of node `u`, which becomes the variable's name.
   void Name(const UOp* u, Expr& e);
   // Returns an operand for a context that binds at `precedence`. `exact`: the text must have the
@@ -270,6 +289,10 @@ class KernelWriter {
   void WriteConstant(const UOp* u, Expr& e);
   const Expr& ExprOf(const UOp* u);  // constants get their text on first use
   std::string OfItsType(const UOp* u, const Expr& e) const;  // casts a promoted value back
+
+  // ---- conversions.cc: values of other types, lanes
+  void Cast(const UOp* u, Expr& e);
+  absl::Status Lanes(const UOp* u, Expr& e);
 
   // ---- memory.cc: loads and stores
   absl::Status WriteLoad(const UOp* u);

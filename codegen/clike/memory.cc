@@ -43,6 +43,18 @@ Text KernelWriter::Pointer(const UOp* address, int precedence) {
   return out;
 }
 
+Text KernelWriter::ArrayElement(const UOp* address) {
+  Text out = memory_names_[MemoryOf(address)];
+  out.Add('[');
+  if (address->op == Op::kIndex) {
+    AppendOperand(out, address->src(1), kTernary, false);
+  } else {
+    out.Add('0');
+  }
+  out.Add(']');
+  return out;
+}
+
 absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp*) {
   return Unsupported(u, Cat(language_.title, " has no images"));
 }

@@ -121,6 +121,19 @@ absl::Status KernelWriter::CollectParams() {
   return absl::OkStatus();
 }
 
+std::vector<std::string> KernelWriter::Parameters() const {
+  std::vector<std::string> params;
+  size_t var = 0;
+  const std::vector<bool> aliased = AliasedSlots(calls_.Of(kernel_.name), result_.params);
+  for (size_t i = 0; i < result_.params.size(); ++i) {
+    const codegen::KernelParam& p = result_.params[i];
+    params.push_back(p.is_var
+                         ? Cat("const ", ValueType(p.dtype.scalar(), 1), " ", var_names_[var++])
+                         : BufferParameter(p, aliased[i]));
+  }
+  return params;
+}
+
 std::string KernelWriter::Comment() const {
   std::string out;
   if (!kernel_.metadata.empty()) {

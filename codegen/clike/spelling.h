@@ -43,7 +43,7 @@ struct Placeholder {
   int8_t required;  // the precedence that the surrounding text requires
 };
 
-// A row of a language's table, which codegen/opencl/spelling.def explains.
+// A row of a language's table, which codegen/clike/operators.def explains.
 struct Spelling {
   Op op;
   std::string_view classes;

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/check.h"
 #include "codegen/opencl/spelling.h"
 #include "codegen/opencl/types.h"
+#include "ir/value.h"
 
 namespace tg::opencl {
 
@@ -22,6 +24,7 @@ constexpr clike::Language MakeLanguage(const clike::SpellingTable& spellings) {
   return {.name = "opencl",
           .title = "OpenCL",
           .spellings = &spellings,
+          .words = &kWords,
           .bit_operand = clike::kAdditive,
           .calls_outlined = true,
           .reads_ahead = true};
@@ -49,12 +52,13 @@ absl::StatusOr<codegen::RenderedKernel> OpenClWriter::Run(Prelude& prelude) {
 std::string OpenClWriter::ValueType(Scalar s, int lanes) const {
   return opencl::ValueType(s, lanes);
 }
-std::string OpenClWriter::MaskType(int bits, int lanes) const {
-  return opencl::MaskType(bits, lanes);
-}
-std::string_view OpenClWriter::MemoryType(Scalar s) const { return opencl::MemoryType(s); }
-std::string OpenClWriter::Literal(Scalar s, int64_t bits, bool exact) const {
-  return opencl::Literal(s, bits, exact);
+std::string OpenClWriter::NanLiteral(Scalar s, int64_t bits) const {
+  if (s == Scalar::kF64) return absl::StrFormat("as_double(0x%xUL)", bits);
+  if (s == Scalar::kF32) return absl::StrFormat("as_float(0x%xu)", bits);
+  // as_half is missing in some compilers that have half.
+  if (bits == 0x7e00) return "(half)NAN";
+  return absl::StrFormat("(half)as_float(0x%xu)",
+                         BitsFromDouble(Scalar::kF32, DoubleFromBits(s, bits)));
 }
 
 std::string OpenClWriter::VectorLiteral(std::string_view type, int, std::string_view list,
@@ -86,8 +90,24 @@ void OpenClWriter::Reinterpret(Scalar, Scalar to, int lanes, std::string_view te
   e.precedence = kPostfix;
 }
 
-std::string OpenClWriter::ConvertMask(std::string_view mask, int, int to_bits, int lanes) {
-  return Cat("convert_", opencl::MaskType(to_bits, lanes), "(", mask, ")");
+void OpenClWriter::Bitcast(const UOp* u, Expr& e) {
+  const UOp* x = u->src(0);
+  const int lanes = u->dtype.lanes();
+  e.text = Cat(prelude_->BitCast(Type(x->dtype.scalar(), lanes), Type(u->dtype.scalar(), lanes)),
+               "(", Operand(x, kTernary, true), ")");
+  e.precedence = kPostfix;
+}
+
+// NVIDIA lacks the built-in conversions of half.
+std::string OpenClWriter::ConvertVector(Scalar from, Scalar to, int lanes, std::string_view value) {
+  if (from == Scalar::kF16 || to == Scalar::kF16) {
+    return Cat(prelude_->ConvertLanes(from, to, lanes), "(", value, ")");
+  }
+  return Cat("convert_", opencl::ValueType(to, lanes), "(", value, ")");
+}
+
+std::string OpenClWriter::FloatToInt(Scalar from, Scalar to, int lanes) {
+  return prelude_->FloatToInt(from, to, lanes);
 }
 
 std::string_view OpenClWriter::FmaFunction(DType t) const {
@@ -136,27 +156,19 @@ void OpenClWriter::Outline(const UOp* u, bool has_type_in_name, Expr& e) {
   e.text = Cat(name, text.substr(parenthesis));
 }
 
-std::string OpenClWriter::Signature() {
-  std::vector<std::string> params;
-  size_t var = 0;
-  const std::vector<bool> aliased = clike::AliasedSlots(calls_.Of(kernel_.name), result_.params);
-  for (size_t i = 0; i < result_.params.size(); ++i) {
-    const codegen::KernelParam& arg = result_.params[i];
-    if (arg.is_var) {
-      params.push_back(
-          Cat("const ", opencl::ValueType(arg.dtype.scalar(), 1), " ", var_names_[var++]));
-    } else if (arg.dtype.is_image()) {
-      params.push_back(Cat(arg.writes ? "write_only" : "read_only", " image2d_t ", arg.name));
-    } else {
-      params.push_back(Cat("__global ", arg.writes ? "" : "const ",
-                           opencl::MemoryType(arg.dtype.scalar()), "* ",
-                           aliased[i] ? "" : "restrict ", arg.name));
-    }
+std::string OpenClWriter::BufferParameter(const codegen::KernelParam& p, bool aliased) const {
+  if (p.dtype.is_image()) {
+    return Cat(p.writes ? "write_only" : "read_only", " image2d_t ", p.name);
   }
+  return Cat("__global ", p.writes ? "" : "const ", MemoryType(p.dtype.scalar()), "* ",
+             aliased ? "" : "restrict ", p.name);
+}
+
+std::string OpenClWriter::Signature() {
   const std::string head =
       absl::StrCat("__kernel __attribute__((reqd_work_group_size(", result_.local[0], ", ",
                    result_.local[1], ", ", result_.local[2], ")))\nvoid ", result_.name, "(");
-  return Cat(clike::ParameterList(head, params, result_.name.size() + 6), ") {\n");
+  return Cat(clike::ParameterList(head, Parameters(), result_.name.size() + 6), ") {\n");
 }
 
 // OpenCL C declares local memory in the outermost scope only.
@@ -175,7 +187,7 @@ std::string OpenClWriter::DeclareArray(const UOp* u, const std::string& name) {
                           : lines                   ? target_.cache_line
                                                     : 0;
   const int64_t wanted = std::max(align, natural);
-  Line(SpacePrefix(t.space()), opencl::MemoryType(s), " ", name, "[", t.size(), "]",
+  Line(SpacePrefix(t.space()), MemoryType(s), " ", name, "[", t.size(), "]",
        wanted > ByteSize(s) ? Cat(" __attribute__((aligned(", wanted, ")))") : "", ";");
   return name;
 }

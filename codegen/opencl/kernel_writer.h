@@ -24,30 +24,30 @@ class OpenClWriter : public clike::KernelWriter {
  protected:
   // ---- kernel_writer.cc: words, declarations, control flow
   std::string ValueType(Scalar s, int lanes) const override;
-  std::string MaskType(int bits, int lanes) const override;
-  std::string_view MemoryType(Scalar s) const override;
-  std::string Literal(Scalar s, int64_t bits, bool exact) const override;
+  std::string NanLiteral(Scalar s, int64_t bits) const override;
   std::string VectorLiteral(std::string_view type, int lanes, std::string_view list,
                             bool splat) const override;
   bool IsReserved(std::string_view name) const override;
   void Reinterpret(Scalar from, Scalar to, int lanes, std::string_view text, int precedence,
                    clike::Expr& e) override;
-  std::string ConvertMask(std::string_view mask, int from_bits, int to_bits, int lanes) override;
+  void Bitcast(const UOp* u, clike::Expr& e) override;
+  std::string ConvertVector(Scalar from, Scalar to, int lanes, std::string_view value) override;
+  std::string FloatToInt(Scalar from, Scalar to, int lanes) override;
   std::string_view FmaFunction(DType t) const override;
   void UsesType(Scalar s, int lanes) override;
   void DefineOp(const UOp* u, DType operand) override;
   bool SpecialElementwise(const UOp* u, const clike::Spelling& row, clike::Expr& e) override;
   void Outline(const UOp* u, bool has_type_in_name, clike::Expr& e) override;
   std::string Signature() override;
+  std::string BufferParameter(const codegen::KernelParam& buffer, bool aliased) const override;
   bool IsDeclaredFirst(const UOp* scratch) const override;
   std::string DeclareArray(const UOp* scratch, const std::string& name) override;
   void DeclareSpecial(const UOp* special, const std::string& name, bool grid, int dim) override;
   void WriteBarrier(const UOp* u) override;
 
-  // ---- conversions.cc
-  void Cast(const UOp* u, clike::Expr& e) override;
-  void Bitcast(const UOp* u, clike::Expr& e) override;
-  absl::Status Lanes(const UOp* u, clike::Expr& e) override;
+  // ---- lanes.cc
+  void PickLanes(const UOp* u, const UOp* vector, clike::Expr& e) override;
+  void MakeVector(const UOp* u, Scalar lane, clike::Expr& e) override;
 
   // ---- memory.cc
   void LoadElements(const UOp* load, const UOp* memory, clike::Expr& e) override;

@@ -44,16 +44,7 @@ Text OpenClWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
   // A scalar access without a conversion is an element of the array.
   const bool converted = memory->dtype.scalar() == Scalar::kF16 && !target_.fp16;
   if (lanes == 1 && opencl::MemoryType(declared) == opencl::MemoryType(value) && !converted) {
-    const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
-    Text out = memory_names_[memory];
-    out.Add('[');
-    if (index) {
-      AppendOperand(out, index, kTernary, false);
-    } else {
-      out.Add('0');
-    }
-    out.Add(']');
-    return out;
+    return ArrayElement(address);
   }
   const std::string type = lanes == 1                 ? prelude_->AliasType(value)
                            : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)

@@ -7,15 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "codegen/clike/cat.h"
+#include "codegen/clike/functions.h"
 #include "codegen/opencl/types.h"
 #include "ir/transpose.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::opencl {
 
 using clike::Append;
 using clike::Cat;
+using clike::kLaneDigits;
 
 std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   std::string name = Cat(MemoryType(memory), lanes, "_u");
@@ -44,8 +45,8 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
                             ")(", std::string(Mnemonic(op)), "(x, y));\n}\n");
         break;
       }
-      text = absl::StrCat("(", t, " a, ", t, " b) {  // NaN wins\n  return ((",
-                          op == Op::kMax ? "a < b" : "b < a", ") | (b != b)) ? b : a;\n}\n");
+      text = Cat("(", t, " a, ", t, " b) {  // NaN wins\n  return (", clike::TakesSecond(op),
+                 ") ? b : a;\n}\n");
       break;
     case Op::kFloorDiv:
     case Op::kFloorMod: {
@@ -99,13 +100,12 @@ std::string Prelude::HalvesOfWords(int lanes) {
 }
 
 std::string Prelude::WordsOfHalves(int lanes) {
-  constexpr std::string_view kLane = "0123456789abcdef";
   const std::string word = BitCast("half2", "uint");
   const std::string t = Cat("uint", lanes / 2), from = Cat("half", lanes),
                     name = "words_of_" + from;
   std::string parts;
   for (int i = 0; i < lanes; i += 2) {
-    parts += Cat(i ? ", " : "", word, "(x.s", kLane.substr(static_cast<size_t>(i), 2), ")");
+    parts += Cat(i ? ", " : "", word, "(x.s", kLaneDigits.substr(static_cast<size_t>(i), 2), ")");
   }
   functions_.insert(Cat("static inline ", t, " ", name, "(", from, " x) {\n  return (", t, ")(",
                         parts, ");\n}\n"));
@@ -139,13 +139,11 @@ std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
 std::string Prelude::ConvertLanes(Scalar from, Scalar to, int lanes) {
   const std::string f = ValueType(from, lanes), t = ValueType(to, lanes), one = ValueType(to, 1);
   std::string name = absl::StrCat(t, "_from_", f);
-  std::string text =
-      absl::StrCat("static inline ", t, " ", name, "(", f, " x) {\n  return (", t, ")(");
-  for (int i = 0; i < lanes; ++i) {
-    const char lane[] = {"0123456789abcdef"[i], '\0'};
-    absl::StrAppend(&text, i == 0 ? "" : i % 8 == 0 ? ",\n      " : ", ", "(", one, ")x.s", lane);
-  }
-  functions_.insert(text + ");\n}\n");
+  const std::string list = clike::LaneList(lanes, [&](int i) {
+    return Cat("(", one, ")x.s", kLaneDigits.substr(static_cast<size_t>(i), 1));
+  });
+  functions_.insert(
+      Cat("static inline ", t, " ", name, "(", f, " x) {\n  return (", t, ")(", list, ");\n}\n"));
   return name;
 }
 
@@ -196,20 +194,17 @@ std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lane
   if (space != AddrSpace::kGlobal) absl::StrAppend(&name, std::string(AddrSpaceName(space)), "_");
   absl::StrAppend(&name, vector);
   if (!strided_.insert(name).second) return name;
-  std::string text = absl::StrCat("static inline ", load ? vector : "void", " ", name, "(",
-                                  std::string(SpacePrefix(space)), load ? "const " : "", element,
-                                  "* p, int s", load ? "" : absl::StrCat(", ", vector, " x"),
-                                  ") {\n", load ? absl::StrCat("  return (", vector, ")(") : "");
-  constexpr char kLane[] = "0123456789abcdef";
-  for (int i = 0; i < lanes; ++i) {
-    const std::string at = i == 0 ? "p[0]" : i == 1 ? "p[s]" : absl::StrCat("p[", i, " * s]");
-    if (load) {
-      absl::StrAppend(&text, i == 0 ? "" : i % 8 == 0 ? ",\n      " : ", ", at);
-    } else {
-      absl::StrAppend(&text, "  ", at, " = x.s", std::string(1, kLane[i]), ";\n");
-    }
+  std::string text = Cat("static inline ", load ? vector : "void", " ", name, "(",
+                         SpacePrefix(space), load ? "const " : "", element, "* p, int s",
+                         load ? "" : Cat(", ", vector, " x"), ") {\n");
+  if (load) {
+    Append(text, "  return (", vector, ")(", clike::LaneList(lanes, clike::StridedElement), ");\n");
   }
-  absl::StrAppend(&text, load ? ");\n}\n" : "}\n");
+  for (int i = 0; i < lanes && !load; ++i) {
+    Append(text, "  ", clike::StridedElement(i), " = x.s",
+           kLaneDigits.substr(static_cast<size_t>(i), 1), ";\n");
+  }
+  text += "}\n";
   functions_.insert(std::move(text));
   return name;
 }
@@ -236,18 +231,10 @@ std::string CopyTransposedText(const std::string& name, AddrSpace to, AddrSpace 
   std::string text = Cat("static inline __attribute__((always_inline)) void ", name, "(", target,
                          element, "* to, int t, ", source, element, "* from, int f");
   if (n == 1) {
-    text +=
-        ", int rows, int columns) {\n  for (int r = 0; r < rows; r++) {\n"
-        "    for (int c = 0; c < columns; c++) to[c * t + r] = from[r * f + c];\n  }\n}\n";
-    return text;
+    return Cat(text, ", int rows, int columns) {\n", clike::kCopyTransposedBody);
   }
   text += ") {\n";
   const auto line = [&](auto&&... parts) { text += Cat("  ", parts..., "\n"); };
-  const auto lanes = [](llvm::ArrayRef<int64_t> picks) {
-    std::string out = ".s";
-    for (int64_t lane : picks) out += "0123456789abcdef"[lane];
-    return out;
-  };
   // The names of the vectors of round k begin with the k-th letter.
   const auto named = [](size_t round, size_t i) { return Cat(std::string(1, "abcdef"[round]), i); };
   const auto width = static_cast<size_t>(n);
@@ -259,8 +246,8 @@ std::string CopyTransposedText(const std::string& name, AddrSpace to, AddrSpace 
     for (size_t i = 0; i < width; ++i) {
       const TransposeStep& step = rounds[k][i];
       line("const ", vector, " ", named(k + 1, i), " = ((", vector, ")(", named(k, step.first),
-           lanes(step.lanes), ", ", named(k, step.second), lanes(step.lanes), "))",
-           lanes(step.order), ";");
+           ".s", clike::LaneDigits(step.lanes), ", ", named(k, step.second), ".s",
+           clike::LaneDigits(step.lanes), "))", ".s", clike::LaneDigits(step.order), ";");
     }
   }
   for (size_t i = 0; i < width; ++i) {

@@ -1,52 +1,25 @@
 #include "codegen/opencl/renderer.h"
 
+#include "codegen/clike/render_kernels.h"
 #include "codegen/opencl/kernel_writer.h"
 
 namespace tg::opencl {
-namespace {
-
-absl::StatusOr<codegen::RenderedKernel> Render(const Module& module, const Kernel& kernel,
-                                               const KernelCalls& calls,
-                                               const passes::Target& target, Prelude& prelude) {
-  if (absl::Status s = codegen::CheckStage("opencl", kernel); !s.ok()) return s;
-  return OpenClWriter(module, kernel, calls, target).Run(prelude);
-}
-
-}  // namespace
-
 absl::StatusOr<codegen::RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
                                                      const passes::Target& target) {
+  if (absl::Status s = codegen::CheckStage("opencl", kernel); !s.ok()) return s;
   Prelude prelude;
-  return Render(module, kernel, KernelCalls(module), target, prelude);
+  return OpenClWriter(module, kernel, KernelCalls(module), target).Run(prelude);
 }
 
 absl::StatusOr<codegen::RenderedModule> RenderModule(const Module& module,
                                                      std::span<const Kernel* const> kernels,
                                                      const passes::Target& target,
                                                      passes::ThreadPool* workers) {
-  const KernelCalls calls(module);
-  std::vector<Prelude> preludes(kernels.size());
-  std::vector<absl::StatusOr<codegen::RenderedKernel>> rendered(kernels.size());
-  codegen::ForEachKernel(kernels.size(), workers, [&](size_t i) {
-    rendered[i] = Render(module, *kernels[i], calls, target, preludes[i]);
-  });
-  codegen::RenderedModule all;
-  Prelude prelude;
-  size_t size = 0;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    if (!rendered[i].ok()) return rendered[i].status();
-    prelude.Merge(preludes[i]);
-    size += rendered[i]->body.size() + 1;
-    all.kernels.push_back(*std::move(rendered[i]));
-  }
-  const std::string head = prelude.Text();
-  all.source.reserve(head.size() + size);
-  all.source = head;
-  for (const codegen::RenderedKernel& kernel : all.kernels) {
-    if (&kernel != &all.kernels[0]) all.source += '\n';
-    all.source += kernel.body;
-  }
-  return all;
+  return clike::RenderKernels<Prelude>(
+      "opencl", module, kernels, workers,
+      [&](const Kernel& kernel, const KernelCalls& calls, Prelude& prelude) {
+        return OpenClWriter(module, kernel, calls, target).Run(prelude);
+      });
 }
 
 absl::StatusOr<codegen::RenderedModule> RenderModule(const Module& module,

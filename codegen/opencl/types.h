@@ -9,21 +9,33 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/clike/types.h"
 #include "ir/dtype.h"
 
 namespace tg::opencl {
 
+inline constexpr clike::TypeWords kWords = {.i8 = "char",
+                                            .u8 = "uchar",
+                                            .i16 = "short",
+                                            .u16 = "ushort",
+                                            .i32 = "int",
+                                            .u32 = "uint",
+                                            .i64 = "long",
+                                            .u64 = "ulong",
+                                            .f16 = "half",
+                                            .f32 = "float",
+                                            .f64 = "double",
+                                            .i64_suffix = "L",
+                                            .u64_suffix = "UL",
+                                            .min_i32 = "INT_MIN",
+                                            .min_i64 = "LONG_MIN"};
+
 // Returns the type of a value: "float4". Masks have separate names.
 std::string ValueType(Scalar s, int lanes);
-std::string MaskType(int bits, int lanes);  // "int4"
 // Returns the element type of a buffer or array: "uchar" for a bool.
 std::string_view MemoryType(Scalar s);
 // Returns the address space qualifier followed by a blank; "" for private memory.
 std::string_view SpacePrefix(AddrSpace space);
-
-// Returns a literal. If `exact`, as for a function's argument or with a vector operand, it has the
-// exact type: "(uchar)5"; else "5", which C may treat as an int. Floats are exact to the bit.
-std::string Literal(Scalar s, int64_t bits, bool exact);
 
 }  // namespace tg::opencl
 

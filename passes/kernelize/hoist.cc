@@ -198,10 +198,10 @@ class Chooser {
     const double in_place = Seconds(evaluations * fixed.work, fixed.bytes);
     const double remaining = Seconds(evaluations * fixed.remaining_work, fixed.remaining_bytes);
     const int64_t element = ByteSize(StoredType(bounds_, u).scalar());
-    // What is cast to a wider type is moved before the cast, if at all. Floats that the device does
-    // not compute in are no such values: to widen them takes several instructions.
+    // What is cast to a wider type is moved before the cast, if at all. So are halves on a GPU,
+    // which widens them in one instruction while it waits for memory.
     const DType from = u->num_srcs == 1 ? u->src(0)->dtype : u->dtype;
-    const bool widens = u->dtype.is_float() ? passes::ComputesIn(target_, from.scalar())
+    const bool widens = u->dtype.is_float() ? target_.HidesWaits() && from.scalar() == Scalar::kF16
                                             : u->dtype.is_int() && from.is_int();
     if (u->op == Op::kCast && widens && ByteSize(from.scalar()) <= element) return false;
     return std::min(in_place, remaining) > Seconds(0, Elements(u) * static_cast<double>(element));

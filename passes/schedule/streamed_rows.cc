@@ -61,8 +61,8 @@ std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles
                                     const Product& product, const passes::Target& target,
                                     DType type) {
   const std::optional<Sizes> sizes = SizesOf(nest, roles, product);
-  if (!sizes) return {};
   const int64_t width = target.alu_width / ByteSize(type.scalar());
+  if (!sizes || width < 1) return {};  // a target without vectors has width 0
   const std::string row = nest.base[roles.rows[0]].name, lane = nest.base[roles.lanes[0]].name,
                     term = nest.base[product.terms[0]].name;
   const int64_t depth = PartOf(sizes->terms, target.prefetch_streams / 2);

@@ -32,47 +32,68 @@ absl::Status Run(const std::string& command, const std::string& log) {
   return absl::InternalError(absl::StrCat(command, " gave ", rc, ":\n", output.substr(0, 4000)));
 }
 
-// The program: reads all buffers from a file, runs the graphs, writes them to another.
+// The program: reads the blocks and buffers from a file, runs the graphs, writes states and buffers
+// to another.
 std::string Program(const runtime::CUnit& unit, const Module& module,
-                    const std::vector<size_t>& bytes, const interpret::VarValues& vars,
-                    const RunOptions& options) {
+                    const std::vector<size_t>& bytes, const interpret::HostBuffers& inputs,
+                    const interpret::VarValues& vars, const RunOptions& options) {
   std::string out =
-      "#include <stdio.h>\n#include <stdlib.h>\n#include \"unit.h\"\n"
+      "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"unit.h\"\n"
+      "static void* get(FILE* in, size_t aligned, size_t n, size_t missing) {\n"
+      "  char* p = aligned ? aligned_alloc(64, aligned) : malloc(n - missing);\n"
+      "  if (fread(p, 1, n - missing, in) != n - missing) exit(2);\n"
+      "  fseek(in, (long)missing, SEEK_CUR);\n  return p;\n}\n"
       "int main(int argc, char** argv) {\n  (void)argc;\n"
       "  FILE* in = fopen(argv[1], \"rb\");\n";
+  if (unit.weights_bytes > 0) {
+    absl::StrAppend(&out, "  void* weights = get(in, ", unit.weights_bytes, ", ",
+                    unit.weights_bytes, ", 0);\n");
+  }
+  if (unit.states_bytes > 0) {
+    absl::StrAppend(&out, "  char* states = aligned_alloc(64, ", unit.states_bytes, ");\n");
+  }
+  absl::StrAppend(&out, "  void* scratch = ", unit.scratch_bytes, " ? aligned_alloc(64, ",
+                  unit.scratch_bytes, ") : 0;\n");
   for (size_t i = 0; i < module.buffers.size(); ++i) {
     const BufferDecl& b = module.buffers[i];
     if (b.role == Role::kTemp) continue;
-    const std::string n = absl::StrCat(bytes[i]);
     const int64_t missing = b.name == options.short_buffer ? ByteSize(b.dtype.scalar()) : 0;
-    absl::StrAppend(&out, "  char* b", i, " = malloc(", n, " - ", missing, ");\n  if (fread(b", i,
-                    ", 1, ", n, " - ", missing, ", in) != ", n, " - ", missing,
-                    ") return 2;\n  fseek(in, ", missing, ", SEEK_CUR);\n");
+    absl::StrAppend(&out, "  char* b", i, " = get(in, 0, ", bytes[i], ", ", missing, ");\n");
   }
-  std::vector<const runtime::CEntry*> order;
-  for (const std::string_view graph : {kInitGraph, std::string_view("main")}) {
-    for (const runtime::CEntry& e : unit.entries) {
-      if (e.graph->name == graph) order.push_back(&e);
+  const auto states = [&](bool given) {
+    for (const runtime::CBlockPart& part : unit.states) {
+      const auto b = static_cast<size_t>(part.buffer);
+      if (given && !inputs.contains(module.buffers[b].name)) continue;
+      const std::string state = absl::StrCat("states + ", part.offset),
+                        buffer = absl::StrCat("b", part.buffer);
+      absl::StrAppend(&out, "  memcpy(", given ? state : buffer, ", ", given ? buffer : state, ", ",
+                      bytes[b], ");\n");
     }
-  }
-  for (const runtime::CEntry* e : order) {
-    absl::StrAppend(&out, "  {\n    void* scratch = ", e->scratch_bytes, " ? aligned_alloc(64, ",
-                    e->scratch_bytes, ") : 0;\n    int rc = ", e->function, "(");
-    for (const int b : e->buffers) {
+  };
+  for (const runtime::CEntry& e : unit.entries) {
+    const bool is_init = e.graph == nullptr || e.graph->name == kInitGraph;
+    if (!is_init && e.graph->name != "main") continue;
+    absl::StrAppend(&out, "  if (", e.function, "(");
+    for (const int b : e.buffers) {
       const Scalar s = module.buffers[static_cast<size_t>(b)].dtype.scalar();
       absl::StrAppend(&out, "(", std::string(c::ElementType(s)), "*)b", b, ", ");
     }
-    for (const std::string& var : e->vars) {
+    for (const std::string& var : e.vars) {
       const auto value = vars.find(var);
       absl::StrAppend(&out, value == vars.end() ? 0 : value->second, "LL, ");
     }
-    absl::StrAppend(&out, "scratch);\n    if (rc) return 3;\n    free(scratch);\n  }\n");
+    absl::StrAppend(&out, unit.weights_bytes ? "weights, " : "",
+                    unit.states_bytes ? "states, " : "", "scratch)) return 3;\n");
+    if (is_init) states(/*given=*/true);
   }
+  states(/*given=*/false);
   absl::StrAppend(&out, "  FILE* f = fopen(argv[2], \"wb\");\n");
   for (size_t i = 0; i < module.buffers.size(); ++i) {
     if (module.buffers[i].role == Role::kTemp) continue;
     absl::StrAppend(&out, "  fwrite(b", i, ", 1, ", bytes[i], ", f);\n  free(b", i, ");\n");
   }
+  absl::StrAppend(&out, "  free(scratch);\n", unit.weights_bytes ? "  free(weights);\n" : "",
+                  unit.states_bytes ? "  free(states);\n" : "");
   return out + "  fclose(in);\n  return fclose(f);\n}\n";
 }
 
@@ -86,7 +107,9 @@ absl::StatusOr<interpret::HostBuffers> RunCUnit(const runtime::CUnit& unit, cons
   std::string dir = absl::StrCat(tmp ? tmp : "/tmp", "/c_unit_XXXXXX");
   if (mkdtemp(dir.data()) == nullptr) return absl::InternalError("no temporary folder");
   std::vector<size_t> bytes(module.buffers.size());
-  std::string in;
+  absl::StatusOr<std::string> weights = runtime::ReadCWeights(module, unit);
+  if (!weights.ok()) return weights.status();
+  std::string in = *std::move(weights);
   for (size_t i = 0; i < module.buffers.size(); ++i) {
     const BufferDecl& b = module.buffers[i];
     if (b.role == Role::kTemp) continue;
@@ -97,10 +120,6 @@ absl::StatusOr<interpret::HostBuffers> RunCUnit(const runtime::CUnit& unit, cons
     if (given != inputs.end()) {
       const std::vector<uint8_t> raw = interpret::BufferToBytes(given->second);
       data.assign(raw.begin(), raw.end());
-    } else if (b.values && b.role == Role::kState) {
-      for (size_t e = 0; e < b.values->size(); ++e) {
-        interpret::StoreBits(b.dtype.scalar(), data.data(), e, (*b.values)[e]);
-      }
     }
     data.resize(bytes[i]);
     in += data;
@@ -108,11 +127,11 @@ absl::StatusOr<interpret::HostBuffers> RunCUnit(const runtime::CUnit& unit, cons
   WriteAll(dir + "/in", in);
   WriteAll(dir + "/unit.c", unit.source);
   WriteAll(dir + "/unit.h", unit.header);
-  WriteAll(dir + "/main.c", Program(unit, module, bytes, vars, options));
+  WriteAll(dir + "/main.c", Program(unit, module, bytes, inputs, vars, options));
   const std::string log = dir + "/log";
   absl::Status status =
       Run(absl::StrCat("cd ", dir, " && ", options.compiler, " ", options.flags,
-                       " -Wall -Wextra -Wno-psabi -Wno-unused-function -Wno-unused-parameter "
+                       " -Wall -Wextra -Wno-psabi "
                        "-Wno-unused-but-set-variable "
                        "-Wno-unknown-warning-option -Wno-maybe-uninitialized -include "
                        "unit.h -c unit.c -o unit.o && ",

@@ -24,6 +24,7 @@
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
 #include "tools/driver/listing.h"
+#include "tools/driver/model_sizes.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/pass_flags.h"
 #include "tools/driver/standard_error.h"
@@ -60,6 +61,7 @@ struct OptFlags {
   std::string pass, output = "-", emit = "uop", input_format = "auto";
   bool help = false, version = false, list_passes = false, list_targets = false;
   PassFlags passes;
+  ModelSizes sizes;
 
   void AddTo(Flags& flags) {
     flags.String(
@@ -71,9 +73,11 @@ struct OptFlags {
                  &emit,
                  "what to write; all but uop first run the passes of the default pipeline that "
                  "follow those of --pass. opencl: the source of all kernels; c, c99: a unit with "
-                 "kernels and graphs as functions; c-header, c99-header: what it declares; llvm: "
-                 "the kernels in LLVM's assembly language; asm: in this machine's");
+                 "kernels and graphs as functions, and with -o NAME.c also NAME.h and the params "
+                 "in NAME.weights; c-header, c99-header: only the header; llvm: the kernels in "
+                 "LLVM's assembly language; asm: in this machine's");
     AddInputFormat(flags, &input_format);
+    sizes.AddTo(flags);
     passes.AddTo(flags);
     flags.Group("Instead of all this, print");
     flags.Bool("list-passes", &list_passes, "the passes with their options");
@@ -132,21 +136,28 @@ class OptRun {
     }
     absl::Status status = flags_.passes.Run(pipeline_, program_, input_, *module, times_);
     if (!status.ok()) return Fail(kExitBadInput, status);
-    std::string text;
+    std::vector<OutputFile> files;
     {
       const Timed timed(times_, flags_.emit == "uop" ? "print" : "render");
-      absl::StatusOr<std::string> result = Emit(*module);
+      absl::StatusOr<std::vector<OutputFile>> result = Emit(*module);
       if (!result.ok()) return Fail(kExitBadInput, result.status());
-      text = *std::move(result);
+      files = *std::move(result);
     }
     const Timed timed(times_, "write");
-    status = flags_.output == "-" ? instrument::WriteStdout(text)
-                                  : instrument::WriteFile(flags_.output, text);
-    return status.ok() ? kExitOk : Fail(kExitBadInput, status);
+    for (const OutputFile& file : files) {
+      status = file.path == "-" ? instrument::WriteStdout(file.text)
+                                : instrument::WriteFile(file.path, file.text);
+      if (!status.ok()) return Fail(kExitBadInput, status);
+    }
+    return kExitOk;
   }
 
-  absl::StatusOr<std::string> Emit(const Module& module) const {
-    if (flags_.emit == "uop") return PrintModule(module);
+  struct OutputFile {
+    std::string path, text;
+  };
+
+  absl::StatusOr<std::vector<OutputFile>> Emit(const Module& module) const {
+    if (flags_.emit == "uop") return std::vector<OutputFile>{{flags_.output, PrintModule(module)}};
     const absl::StatusOr<passes::Target> target = passes::FindTarget(module.target);
     if (!target.ok()) return target.status();
     passes::ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
@@ -155,25 +166,46 @@ class OptRun {
     absl::StatusOr<codegen::RenderedModule> rendered =
         opencl::RenderModule(module, *target, &workers);
     if (!rendered.ok()) return rendered.status();
-    return std::move(rendered->source);
+    return std::vector<OutputFile>{{flags_.output, std::move(rendered->source)}};
   }
 
-  absl::StatusOr<std::string> EmitNative(const Module& module, const passes::Target& target,
-                                         passes::ThreadPool& workers) const {
+  absl::StatusOr<std::vector<OutputFile>> EmitNative(const Module& module,
+                                                     const passes::Target& target,
+                                                     passes::ThreadPool& workers) const {
     absl::StatusOr<codegen::RenderedModule> rendered =
         codegen::RenderAll(llvm_ir::LlvmRenderer(), module, target, &workers);
     if (!rendered.ok()) return rendered.status();
-    if (flags_.emit == "llvm") return std::move(rendered->source);
-    return cpu::Compile(rendered->source, cpu::Output::kAssembly);
+    if (flags_.emit == "llvm") {
+      return std::vector<OutputFile>{{flags_.output, std::move(rendered->source)}};
+    }
+    absl::StatusOr<std::string> text = cpu::Compile(rendered->source, cpu::Output::kAssembly);
+    if (!text.ok()) return text.status();
+    return std::vector<OutputFile>{{flags_.output, *std::move(text)}};
   }
 
-  absl::StatusOr<std::string> EmitC(const Module& module, const passes::Target& target,
-                                    passes::ThreadPool& workers) const {
+  absl::StatusOr<std::vector<OutputFile>> EmitC(const Module& module, const passes::Target& target,
+                                                passes::ThreadPool& workers) const {
     const codegen::Renderer& renderer =
         flags_.emit.starts_with("c99") ? c::C99Renderer() : c::C17Renderer();
-    absl::StatusOr<runtime::CUnit> unit = runtime::MakeCUnit(module, renderer, target, &workers);
+    const bool is_header = flags_.emit.ends_with("-header");
+    // Functions, header and file of weights have the name of the file.
+    const bool is_source = !is_header && flags_.output.ends_with(".c");
+    const std::string stem = flags_.output.substr(0, flags_.output.rfind('.'));
+    absl::StatusOr<runtime::CUnit> unit =
+        runtime::MakeCUnit(module, renderer, target, &workers,
+                           is_source ? llvm::sys::path::filename(stem) : llvm::StringRef());
     if (!unit.ok()) return unit.status();
-    return flags_.emit.ends_with("-header") ? std::move(unit->header) : std::move(unit->source);
+    std::vector<OutputFile> files;
+    if (is_source) {
+      files.push_back({stem + ".h", std::move(unit->header)});
+      if (unit->weights_bytes > 0) {
+        absl::StatusOr<std::string> weights = runtime::ReadCWeights(module, *unit);
+        if (!weights.ok()) return weights.status();
+        files.push_back({stem + ".weights", *std::move(weights)});
+      }
+    }
+    files.push_back({flags_.output, is_header ? std::move(unit->header) : std::move(unit->source)});
+    return files;
   }
 
   // Reads a valid module from the file. Returns null after errors, which are printed.
@@ -186,8 +218,19 @@ class OptRun {
     }
     input_ = *std::move(text);
     Diagnostics diagnostics;
-    std::unique_ptr<Module> module = ReadInput(input_, path, flags_.input_format, diagnostics);
+    const absl::StatusOr<onnx::OnnxImportOptions> sizes =
+        flags_.sizes.For(input_, IsOnnxInput(input_, path, flags_.input_format));
+    if (!sizes.ok()) {
+      Fail(kExitBadInput, sizes.status());
+      return nullptr;
+    }
+    std::unique_ptr<Module> module =
+        ReadInput(input_, path, flags_.input_format, diagnostics, *sizes);
     if (!module) llvm::errs() << diagnostics.ToString();
+    // C is for a target with C's vectors, unless module or option name another.
+    if (module && module->target.empty() && flags_.emit.starts_with("c")) {
+      module->target = flags_.emit.starts_with("c99") ? "c99" : "c";
+    }
     return module;
   }
 
@@ -226,6 +269,9 @@ int OptMain(int argc, const char* const* argv, std::span<const passes::Pass* con
   }
 
   if (const absl::Status status = values.passes.Check(registry); !status.ok()) {
+    return Fail(kExitUsage, status);
+  }
+  if (const absl::Status status = values.sizes.Parse(); !status.ok()) {
     return Fail(kExitUsage, status);
   }
   absl::StatusOr<passes::Pipeline> pipeline =

@@ -15,6 +15,7 @@
 #include "runtime/media/tensors.h"
 #include "runtime/session/given.h"
 #include "runtime/session/tensors.h"
+#include "tools/driver/model_sizes.h"
 #include "tools/run/model_run.h"
 
 namespace tg::run {
@@ -42,29 +43,6 @@ runtime::TensorForm FormOfInput(const onnx::OnnxSignature& model,
     }
   }
   return form;
-}
-
-// Whether the options name open dimensions of the inputs; any other name is misspelt.
-absl::Status CheckDimensions(const onnx::OnnxSignature& model, const RunFlags& flags) {
-  std::vector<std::string_view> names;
-  for (const onnx::OnnxValueInfo& input : model.inputs) {
-    if (!input.shape) continue;
-    for (const onnx::OnnxDimension& dim : *input.shape) {
-      const bool is_new = std::find(names.begin(), names.end(), dim.name) == names.end();
-      if (!dim.size && is_new) names.push_back(dim.name);
-    }
-  }
-  const auto check = [&](std::string_view option, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) return absl::OkStatus();
-    if (names.empty()) {
-      return InvalidArgument(option, " ", name, ": the model has no open dimension");
-    }
-    return InvalidArgument(option, " ", name, ": there is no dimension @", name,
-                           runtime::OtherNames(name, names));
-  };
-  for (const auto& [name, value] : flags.vars) TG_RETURN_IF_ERROR(check("--var", name));
-  for (const auto& [name, value] : flags.max_sizes) TG_RETURN_IF_ERROR(check("--max", name));
-  return absl::OkStatus();
 }
 
 absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& tensor) {
@@ -154,7 +132,7 @@ absl::Status ModelRun::ReadOnnxInputs() {
   // A file that is not a model is reported when it is read as one.
   const absl::StatusOr<onnx::OnnxSignature> declared = onnx::ReadOnnxSignature(text_);
   if (!declared.ok()) return absl::OkStatus();
-  TG_RETURN_IF_ERROR(CheckDimensions(*declared, flags_));
+  TG_RETURN_IF_ERROR(driver::CheckDimensions(*declared, flags_.vars, flags_.max_sizes));
   for (const NamedFile& input : flags_.inputs) {
     absl::StatusOr<HostTensor> tensor;
     if (input.media.kind != runtime::MediaKind::kNone) {
