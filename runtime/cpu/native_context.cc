@@ -118,6 +118,10 @@ DeviceInfo Describe(const Processor& processor) {
   info.max_allocation = info.global_memory;
   info.local_memory = uint64_t{1} << 20;
   info.global_cache = static_cast<uint64_t>(processor.l3_bytes);
+  info.near_cache = processor.l1_bytes;
+  info.near_cache_ways = processor.l1_ways;
+  info.core_cache = processor.l2_bytes;
+  info.shared_cache = processor.l3_bytes;
   info.max_work_group_size = 4096;
   info.max_work_item_sizes = {4096, 4096, 4096};
   info.compute_units = static_cast<uint32_t>(UsableProcessors());

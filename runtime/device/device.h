@@ -45,6 +45,9 @@ struct DeviceInfo {
   bool exact_divide = false;  // f32 division and square root are correctly rounded on request
 
   uint64_t global_memory = 0, max_allocation = 0, local_memory = 0, global_cache = 0;
+  // Of a core's data cache and its ways, of a core's next cache, and of the last one; 0 where they
+  // are not known.
+  int64_t near_cache = 0, near_cache_ways = 0, core_cache = 0, shared_cache = 0;
   bool local_memory_is_real = false;  // separate memory, not a region of global memory
   size_t max_work_group_size = 0;
   std::array<size_t, 3> max_work_item_sizes = {0, 0, 0};

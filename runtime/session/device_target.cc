@@ -59,6 +59,13 @@ passes::Target TargetForDevice(const DeviceInfo& device) {
   for (size_t d = 0; d < 3; ++d) {
     target.max_local[d] = at_most(target.max_local[d], device.max_work_item_sizes[d]);
   }
+  const auto replace = [](int64_t& field, int64_t reported) {
+    if (reported > 0) field = reported;
+  };
+  replace(target.near_cache_bytes, device.near_cache);
+  replace(target.near_cache_ways, device.near_cache_ways);
+  replace(target.core_cache_bytes, device.core_cache);
+  replace(target.shared_cache_bytes, device.shared_cache);
   if (device.warp_size > 0) target.subgroup_size = static_cast<int>(device.warp_size);
   if (device.compute_units > 0) target.compute_units = static_cast<int>(device.compute_units);
   return target;

@@ -474,6 +474,26 @@ TEST(DeviceTarget, VectorsOfACpuChooseThePreset) {
   device.name = "";
   device.native.f32 = 16;
   EXPECT_EQ(TargetForDevice(device).name, "cl-cpu");
+  device.is_native = true;
+  EXPECT_EQ(TargetForDevice(device).name, "cpu-avx512");
+  device.native.f32 = 8;
+  EXPECT_EQ(TargetForDevice(device).name, "cpu-avx2");
+}
+
+TEST(DeviceTarget, CachesAreTheReportedOnes) {
+  DeviceInfo device;
+  device.kind = DeviceKind::kCpu;
+  device.is_native = true;
+  device.native.f32 = 16;
+  device.near_cache = 49152;
+  device.near_cache_ways = 12;
+  device.shared_cache = 8 << 20;
+  const passes::Target preset = *passes::FindTarget("cpu-avx512");
+  const passes::Target target = TargetForDevice(device);
+  EXPECT_EQ(target.near_cache_bytes, 49152);
+  EXPECT_EQ(target.near_cache_ways, 12);
+  EXPECT_EQ(target.shared_cache_bytes, 8 << 20);
+  EXPECT_EQ(target.core_cache_bytes, preset.core_cache_bytes);  // not known
 }
 
 }  // namespace
