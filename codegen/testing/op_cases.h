@@ -30,7 +30,7 @@ inline constexpr Scalar kOpScalars[] = {Scalar::kBool, Scalar::kI8,  Scalar::kU8
 inline constexpr int kOpLanes[] = {1, 2, 4, 8, 16};
 
 // Returns kernels with the elementwise ops, the conversions to other types, and the choices of
-// lanes of this type: those that devectorize leaves.
+// lanes of this type, as far as devectorize leaves them.
 std::vector<OpCase> MakeOpCases(Scalar scalar, int lanes);
 
 }  // namespace tg::codegen
