@@ -158,16 +158,15 @@ const UOp* IndexLowering::Guard(const analysis::BaseAxis& base, const UOp* value
   return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
 }
 
-bool IndexLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
+bool IndexLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) {
   if (IsConst(v)) return v->word() == 0;
   if (v->op == Op::kLoad) {
-    const UOp* index = v->src(0);
-    if (const UOp* packed = packed_valid_.Get(v)) {
-      return llvm::is_contained(PartsOf(packed), valid);
-    }
-    if (v->num_srcs != 1 || index->num_srcs < 3) return false;
-    const std::vector<const UOp*> parts = PartsOf(index->src(2));
-    return std::find(parts.begin(), parts.end(), valid) != parts.end();
+    // The load gives 0 where its own predicate is false, so that it must imply this one.
+    const UOp* own = packed_valid_.Get(v);
+    if (!own && v->num_srcs == 1 && v->src(0)->num_srcs > 2) own = v->src(0)->src(2);
+    if (!own) return false;
+    return llvm::is_contained(PartsOf(own), valid) ||
+           simplify_(analysis::Both(b_, own, valid)) == own;
   }
   if (depth == 0 || !MapsZeroToZero(v->op)) return false;
   if (v->op == Op::kNeg && v->dtype.is_float()) return false;  // -0.0

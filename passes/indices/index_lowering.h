@@ -230,7 +230,7 @@ class IndexLowering {
   // The predicate that `value`, the coordinate along the axis, is in bounds.
   const UOp* Guard(const analysis::BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
-  bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
+  bool ZeroOutside(const UOp* v, const UOp* valid, int depth);
 
   const Module& module_;
   Body& body_;
