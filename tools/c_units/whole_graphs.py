@@ -34,7 +34,8 @@ def contents(kind, shape, make):
     if code != "f":
         return array.array(code, [make.randint(0, 1 if kind == "bool" else 9) for _ in range(count)])
     fan_in = math.prod(shape[1:]) if len(shape) > 1 else 1
-    low, high = (0.5, 1.5) if len(shape) < 2 else (-math.sqrt(3 / fan_in), math.sqrt(3 / fan_in))
+    is_vector = sum(extent > 1 for extent in shape) < 2
+    low, high = (0.5, 1.5) if is_vector else (-math.sqrt(3 / fan_in), math.sqrt(3 / fan_in))
     block = array.array(code, [make.uniform(low, high) for _ in range(min(count, 65537))])
     return (block * (count // len(block) + 1))[:count] if count else block
 
