@@ -12,7 +12,7 @@
 namespace tg::runtime {
 namespace {
 
-constexpr int kKeyFormat = 3;
+constexpr int kKeyFormat = 4;
 
 std::string BuildLog(const OpenClContext& context, cl_program program) {
   size_t size = 0;
