@@ -4,10 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 bazel build --config=opt --config=units //tools:tg-run
 run="$(bazel info --config=opt --config=units bazel-bin 2>/dev/null)/tools/tg-run"
-# Without OpenCL devices the processor runs tg's own code (docs/cpu.md).
-case "$("$run" --list-devices)" in
-  "no device"*) bazel build --config=opt --config=units //codegen/llvm:libtg_codegen.so ;;
-esac
 cd testdata/digits
 "$run" digits.uop --input x=digit.npy --show x --classify logits
 "$run" digits_heldout.uop --input x=heldout_images.npy --verbose=2 \

@@ -33,7 +33,10 @@ class Portable(unittest.TestCase):
             self.assertEqual(exported, [])
 
     def test_a_device(self):
-        self.assertIn("@y against the interpreter", said(TG_RUN, MODEL, "--random-inputs=1", "--check"))
+        for device in ("native", "pocl"):
+            said_of_it = said(TG_RUN, MODEL, "--random-inputs=1", "--check", "--cache=false",
+                              f"--device={device}")
+            self.assertIn("@y against the interpreter", said_of_it)
 
 
 TG_OPT, TG_RUN = [os.path.abspath(path) for path in sys.argv[1:3]]

@@ -27,8 +27,8 @@ packages=(
   zlib1g-dev libzstd-dev libncurses-dev
   # A malloc for tools that compile.
   libgoogle-perftools-dev
-  # OpenCL: headers and loader, and PoCL, a device that is the CPU.
-  ocl-icd-opencl-dev pocl-opencl-icd
+  # OpenCL: headers and loader.
+  ocl-icd-opencl-dev
   # Reads protocol buffers, the format of ONNX files.
   libprotozero-dev
   # Reads and writes pictures.
@@ -44,6 +44,8 @@ packages=(
 if [[ $tests == yes ]]; then
   packages+=(
     python3 libgtest-dev libgmock-dev libbenchmark-dev
+    # PoCL, an OpenCL device that is the CPU.
+    pocl-opencl-icd
     # Proves the rewrite rules.
     libz3-dev
     # Exact values of mathematical functions.
@@ -69,8 +71,8 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - PCRE2 with its library for 8-bit characters, and utf8proc
   - libedit with libbsd and libmd, and the headers of Boost 1.74 or newer (Asio, Beast)
   - stb_image and stb_image_write, as <stb/stb_image.h> and <stb/stb_image_write.h>
-  - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
-  - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
+  - Abseil (20220623 or newer), the OpenCL headers and ICD loader
+  - for the tests: PoCL, python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
     Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer, git
 EOF
   exit 1

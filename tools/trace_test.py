@@ -51,7 +51,7 @@ class Trace(unittest.TestCase):
         paths = [os.path.join(folder.name, name) for name in ("trace.json", "report.json")]
         command = [TG_RUN, MODULE, "--random-inputs=1", "--print=y"]
         subprocess.run(
-            command + ["--device=cpu", "--device=B=cpu:1", "--device=C=cpu", f"--profile={paths[0]}",
+            command + ["--device=pocl", "--device=B=pocl:1", "--device=C=pocl", f"--profile={paths[0]}",
                        f"--report={paths[1]}"],
             check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, POCL_DEVICES="pthread pthread"))
         with open(paths[0]) as trace, open(paths[1]) as report:
@@ -61,7 +61,7 @@ class Trace(unittest.TestCase):
         cls.devices = [name for name in cls.tracks if name.endswith("'")]
         empty = {name: os.path.join(folder.name, name) for name in ("TG_CACHE_DIR", "POCL_CACHE_DIR")}
         subprocess.run(
-            command + ["--device=cpu", "--device=B=cpu", "--device=C=cpu", f"--profile={paths[0]}"],
+            command + ["--device=pocl", "--device=B=pocl", "--device=C=pocl", f"--profile={paths[0]}"],
             check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, POCL_DEVICES="pthread", **empty))
         with open(paths[0]) as trace:
             cls.cold = tracks(json.load(trace)["traceEvents"])

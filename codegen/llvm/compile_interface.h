@@ -25,8 +25,10 @@ struct TgCodegenRequest {
 using TgCodegenSink = void (*)(void* context, const char* data, size_t size);
 
 // Compiles a module. Returns 0, or 1 after an error. May be called from several threads at once.
-__attribute__((visibility("default"))) int tg_codegen_compile(const TgCodegenRequest* request,
-                                                              TgCodegenSink sink, void* context);
+// Weak: null in a program that is linked without the code generator.
+__attribute__((visibility("default"), weak)) int tg_codegen_compile(const TgCodegenRequest* request,
+                                                                    TgCodegenSink sink,
+                                                                    void* context);
 
 // Changes when a function or a struct above does.
 inline constexpr int32_t kTgCodegenVersion = 1;

@@ -39,9 +39,13 @@ std::vector<std::string> Places() {
   return places;
 }
 
-// The path of the library; empty if there is none.
+// Whether this program was linked with the code generator.
+bool IsLinked() { return tg_codegen_compile != nullptr; }
+
+// The path of the file with the code generator; empty if there is none.
 const std::string& Path() {
   static const std::string& path = *new std::string([] {
+    if (IsLinked()) return std::string("/proc/self/exe");
     for (const std::string& place : Places()) {
       if (access(place.c_str(), R_OK) == 0) return place;
     }
@@ -52,6 +56,7 @@ const std::string& Path() {
 
 // The library stays open: its code may be running when the process ends.
 absl::StatusOr<CompileFunction> Open() {
+  if (IsLinked()) return tg_codegen_compile;
   if (Path().empty()) {
     const std::vector<std::string> places = Places();
     return NotFound(

@@ -75,7 +75,7 @@ struct Device {
 };
 
 // Returns the device that `wish` selects among `devices`, sorted by kind: GPU, accelerator, CPU,
-// other. Native devices are the last in ListDevices(), so a CPU device of OpenCL precedes them.
+// other. Native devices are the first in ListDevices(), so they precede a CPU device of OpenCL.
 //   ""                   the first device
 //   "gpu", "cpu"         the first device of that kind
 //   "pocl"               the first device of PoCL

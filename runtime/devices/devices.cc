@@ -10,23 +10,30 @@
 
 namespace tg::runtime {
 
-absl::StatusOr<std::vector<Device>> ListDevices(bool only_native) {
-  std::vector<Device> native = cpu::ListNativeDevices();
-  if (only_native && !native.empty()) return native;
-  absl::StatusOr<std::vector<Device>> all = ListOpenClDevices();
-  if (!all.ok()) {
-    if (native.empty()) return all.status();
-    return native;
+absl::StatusOr<std::vector<Device>> ListDevices() {
+  std::vector<Device> all = cpu::ListNativeDevices();
+  absl::StatusOr<std::vector<Device>> others = ListOpenClDevices();
+  if (!others.ok()) {
+    if (all.empty()) return others.status();
+    return all;
   }
-  for (Device& device : native) {
-    device.index = static_cast<int>(all->size());
-    all->push_back(std::move(device));
+  for (Device& device : *others) {
+    device.index = static_cast<int>(all.size());
+    all.push_back(std::move(device));
   }
   return all;
 }
 
+absl::StatusOr<std::vector<Device>> ListDevicesFor(std::string_view wish) {
+  if (wish.starts_with("native") || wish.starts_with("cpu")) {
+    std::vector<Device> native = cpu::ListNativeDevices();
+    if (ChooseDevice(native, wish).ok()) return native;
+  }
+  return ListDevices();
+}
+
 absl::StatusOr<Device> ChooseDevice(std::string_view wish) {
-  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices(wish.starts_with("native")));
+  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevicesFor(wish));
   return ChooseDevice(devices, wish);
 }
 

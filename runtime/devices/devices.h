@@ -13,11 +13,13 @@
 
 namespace tg::runtime {
 
-// The devices of OpenCL in its loader's order, then the native ones, so that a native device is
-// chosen by its name, or where OpenCL has no CPU. If OpenCL fails, that is an error only where
-// there is no native device. `only_native`: OpenCL, which takes a while to load, is only asked
-// where there is no native device.
-absl::StatusOr<std::vector<Device>> ListDevices(bool only_native = false);
+// The native devices, then those of OpenCL in its loader's order, so that a native one is the first
+// CPU. If OpenCL fails, that is an error only where there is no native device.
+absl::StatusOr<std::vector<Device>> ListDevices();
+
+// The native devices if `wish` is one of them by the name "native" or "cpu", else all: OpenCL takes
+// a while to load.
+absl::StatusOr<std::vector<Device>> ListDevicesFor(std::string_view wish);
 
 // ChooseDevice (runtime/device/device.h) among all of them.
 absl::StatusOr<Device> ChooseDevice(std::string_view wish);

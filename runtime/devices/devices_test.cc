@@ -44,16 +44,16 @@ TEST(Device, IsChosenByKindNumberOrName) {
   EXPECT_EQ(Chosen("adreno"), -1);
 }
 
-TEST(Device, ANativeCpuComesAfterOthers) {
+TEST(Device, ANativeCpuComesBeforeOthers) {
   std::vector<Device> devices = Fakes();
   devices[0].info.is_pocl = true;
   Device native;
   native.info.kind = DeviceKind::kCpu;
   native.info.is_native = true;
   native.info.platform = "native";
-  devices.push_back(native);
-  EXPECT_TRUE(ChooseDevice(devices, "cpu")->info.is_pocl);
-  EXPECT_TRUE(ChooseDevice(devices, "cpu:1")->info.is_native);
+  devices.insert(devices.begin(), native);
+  EXPECT_TRUE(ChooseDevice(devices, "cpu:1")->info.is_pocl);
+  EXPECT_TRUE(ChooseDevice(devices, "cpu")->info.is_native);
   EXPECT_TRUE(ChooseDevice(devices, "native")->info.is_native);
   EXPECT_TRUE(ChooseDevice(devices, "pocl")->info.is_pocl);
   EXPECT_EQ(ChooseDevice(devices, "")->info.kind, DeviceKind::kGpu);
@@ -90,7 +90,7 @@ TEST(Device, NoDeviceSaysWhatToInstall) {
 TEST(Device, RealDevicesReportTheirLimits) {
   const auto devices = ListDevices();
   ASSERT_TRUE(devices.ok()) << devices.status();
-  ASSERT_TRUE(!devices->empty() && devices->front().id != nullptr)
+  ASSERT_TRUE(!devices->empty() && devices->back().id != nullptr)
       << "this test needs an OpenCL device, such as PoCL";
   EXPECT_NE(std::getenv("POCL_AFFINITY"), nullptr);
   for (const Device& device : *devices) {

@@ -25,9 +25,9 @@ bool AreAlike(const Context& context_a, const passes::Target& target_a, const Co
 
 absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
                                                         const DeviceRequest& request) {
-  const bool only_native = request.plain.starts_with("native") && request.named.empty() &&
-                           DeviceNames(module).size() <= 1;
-  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices(only_native));
+  const bool single = request.named.empty() && DeviceNames(module).size() <= 1;
+  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices,
+                      single ? ListDevicesFor(request.plain) : ListDevices());
   return ChooseDevices(module, request, devices);
 }
 

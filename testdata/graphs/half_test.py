@@ -2,7 +2,7 @@
 
     half_test.py TG_RUN FOLDER
 
-On the CPU, or on the device that TG_DEVICE names. The graphs are tinygrad's (v0.10.3): elementwise
+On both CPU devices, or on the device that TG_DEVICE names. The graphs are tinygrad's (v0.10.3): elementwise
 functions, sums and means, a matrix product, softmax and norms, a convolution, attention.
 """
 
@@ -17,9 +17,9 @@ class Half(unittest.TestCase):
     def test_values(self):
         paths = sorted(glob.glob(os.path.join(FOLDER, "*.repr")))
         self.assertEqual(len(paths), 12)
-        device = os.environ.get("TG_DEVICE", "cpu")
-        for path in paths:
-            with self.subTest(os.path.basename(path)):
+        devices = [os.environ["TG_DEVICE"]] if "TG_DEVICE" in os.environ else ["cpu", "pocl"]
+        for path, device in [(path, device) for path in paths for device in devices]:
+            with self.subTest(os.path.basename(path), device=device):
                 result = subprocess.run(
                     [TG_RUN, path, f"--device={device}", "--random-inputs=1", "--check"],
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

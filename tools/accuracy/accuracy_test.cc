@@ -1,5 +1,5 @@
 // Checks the bounds of docs/accuracy.md: ir/accuracy.def and compositions.def against MPFR, on the
-// device that TG_DEVICE names (default: the CPU) and in the interpreter.
+// device that TG_DEVICE names (default: PoCL) and in the interpreter.
 #include "ir/accuracy.h"
 
 #include <cstdlib>

@@ -67,9 +67,8 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Open(std::string_view devi
   return evaluator;
 }
 
-bool Evaluator::is_pocl() const {
-  return context_->info().platform.find("Portable Computing Language") != std::string::npos;
-}
+bool Evaluator::is_pocl() const { return context_->info().is_pocl; }
+bool Evaluator::is_native() const { return context_->info().is_native; }
 
 absl::StatusOr<std::unique_ptr<runtime::Session>> Evaluator::Compile(
     std::unique_ptr<Module> module, const Implementation& by) const {
@@ -80,8 +79,9 @@ absl::StatusOr<std::unique_ptr<runtime::Session>> Evaluator::Compile(
   runtime::DeviceSessionOptions options;
   options.context = context_;
   options.target = runtime::TargetForDevice(context_->info());
+  // Machine code calls no library, so that a native device has tg's functions alone.
   options.target.own_functions.reset();
-  if (by.kind == Implementation::Kind::kOwn)
+  if (by.kind == Implementation::Kind::kOwn || is_native())
     options.target.own_functions = passes::AllMathFunctions();
   if (by.scalars) options.target.alu_width = 0;
   TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));

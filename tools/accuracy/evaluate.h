@@ -33,6 +33,7 @@ class Evaluator {
   static absl::StatusOr<std::unique_ptr<Evaluator>> Open(std::string_view device);
   const std::string& device_name() const { return name_; }
   bool is_pocl() const;
+  bool is_native() const;
 
   // Applies the function to each x and y, which may have any length; y is empty for a function of
   // one argument.

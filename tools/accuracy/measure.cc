@@ -37,6 +37,7 @@ double StatedUlps(const Evaluator& evaluator, const Accuracy& row, Implementatio
     case Implementation::Kind::kInterpreter:
       return row.interpreter;
     case Implementation::Kind::kDevice:
+      if (evaluator.is_native()) return row.own;
       return evaluator.is_pocl() ? row.pocl : row.opencl;
     default:
       return row.own;

@@ -1,5 +1,5 @@
 // Conversions to half and bfloat16, and arithmetic in them, round to nearest even exactly once.
-// Compares the whole pipeline on the device that TG_DEVICE names (default: the CPU, whose PoCL has
+// Compares the whole pipeline on the device that TG_DEVICE names (default: PoCL, which has
 // no half) and the interpreter with MPFR at the format's precision and range.
 #include <mpfr.h>
 

@@ -354,7 +354,7 @@ def _cases():
     group = "On a device"
     yield run("a kernel that its compiler refuses",
               "tg-run: cannot compile for ...: kernel @E_..., in half2_of_uint: line ..., column ...: unknown type name 'half...'",
-              RUN_DEVICE + " --target=cl-adreno", model=HALF,
+              RUN_DEVICE.replace("cpu", "pocl") + " --target=cl-adreno", model=HALF,
               x=npy("<f2", "(8,)", bytes(range(16))))
     yield run("more local memory than there is",
               "tg-run: kernel @fill needs 67108864 bytes of local memory; ... has ...",

@@ -13,7 +13,7 @@
 namespace tg::fuzz {
 
 std::string TargetFor(std::string_view device) {
-  if (!device.starts_with("native")) return "cl-cpu";
+  if (!device.starts_with("native") && !device.starts_with("cpu")) return "cl-cpu";
   const std::vector<runtime::Device> native = cpu::ListNativeDevices();
   const auto chosen = runtime::ChooseDevice(native, device);
   return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : "cl-cpu";
