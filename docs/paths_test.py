@@ -86,7 +86,8 @@ class Paths(unittest.TestCase):
                 count += 1
                 with self.subTest(document=document, target=f"//{package}:{name}"):
                     build = read(os.path.join(package, "BUILD"))
-                    made = f'name = "{name}"' in build or (
+                    # A rule, or a name in a list of them: `) for name, ... in [("x_test", ...`.
+                    made = f'name = "{name}"' in build or f'("{name}", ' in build or (
                         name == "lit_tests" and "lit_tests(" in build) or (
                         os.path.exists(os.path.join(ROOT, package, name)))
                     self.assertTrue(made, f"{package}/BUILD has no {name}")
