@@ -106,12 +106,24 @@ cc_library(
 )
 
 cc_library(
-    name = "codegen",
+    name = "codegen_files",
     srcs = %r,
     hdrs = glob(["include/llvm/**"]),
+)
+
+# For a shared object.
+cc_library(
+    name = "codegen",
     linkopts = %r,
     visibility = ["//visibility:public"],
-    deps = [":support_files"],
+    deps = [":codegen_files", ":support_files"],
+)
+
+# For a program.
+cc_library(
+    name = "codegen_in_program",
+    visibility = ["//visibility:public"],
+    deps = [":codegen_files", ":support"],
 )
 
 %s

@@ -48,6 +48,21 @@ Stride StrideAlong(const UOp* index, const UOp* axis) {
 
 int64_t SizeOf(const UOp* range) { return range->src(0)->word(); }
 
+// The greatest power of two, up to `most`, of which the index is a multiple wherever it is one of
+// the loops of `row` at their beginnings.
+int64_t AlignmentOf(const UOp* index, UOpSpan row, int64_t most) {
+  const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
+  if (!sum) return 1;
+  const auto divides = [&](int64_t part) {
+    while (part % most != 0) most /= 2;
+  };
+  divides(sum->constant);
+  for (const auto& term : sum->terms) {
+    if (!llvm::is_contained(row, term.node)) divides(term.coef);
+  }
+  return most;
+}
+
 }  // namespace
 
 const UOp* StagePlacement::Gated(const UOp* x, const UOp* gate) {
@@ -73,7 +88,8 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   const std::vector<const UOp*> axes = std::move(stage.ranges);  // in the order of the copy
   std::vector<const UOp*> order = axes;  // by descending stride in the source memory
   NodeMap<Stride> strides;
-  if (const UOp* const address = LoadedElement(stage.x)) {
+  const UOp* const address = LoadedElement(stage.x);
+  if (address != nullptr) {
     for (const UOp* axis : axes) {
       strides[axis] = StrideAlong(address, axis);
       strides[axis].mean = std::abs(strides[axis].mean);
@@ -82,9 +98,11 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   llvm::stable_sort(order,
                     [&](const UOp* a, const UOp* b) { return strides[a].mean > strides[b].mean; });
   int64_t row = 1;  // contiguous elements in the source memory
+  llvm::SmallVector<const UOp*, 4> row_axes;
   for (const UOp* axis : llvm::reverse(order)) {
     if (strides[axis].mean != static_cast<double>(row) || !strides[axis].is_exact) break;
     row *= SizeOf(axis);
+    row_axes.push_back(axis);
   }
   const int64_t size = stage.size;
   // Rows of memory become columns of the copy, so that work-items store with a stride, or several
@@ -102,6 +120,9 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   }
   int64_t lanes = std::max<int64_t>(1, target_.mem_width / ByteSize(stage.x->dtype.scalar()));
   while (lanes > 1 && (row % lanes != 0 || size % (items * lanes) != 0)) lanes /= 2;
+  // Where elements are neither loaded nor stored in vectors, neighbouring work-items read
+  // neighbouring elements instead.
+  if (by_columns) lanes = AlignmentOf(address, row_axes, lanes);
   stage.ranges.clear();
   if (const int64_t turns = (size + items * lanes - 1) / (items * lanes); turns > 1) {
     // In an unrolled loop over rounds, all loads are in flight at the same time, and take
