@@ -65,6 +65,11 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at) {
   return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
 }
 
+bool IndexLowering::IsClamped(size_t base) const {
+  return clamped_ && nest_.base[base].IsStored() && nest_.padded[base] &&
+         nest_.base[base].size.is_symbolic();
+}
+
 IndexLowering::Counted IndexLowering::CountedAlong(size_t base) {
   const UOp* value = BaseAxisValue(b_, nest_, base, where_.axis, simplify_);
   return {value, simplify_(Guard(nest_.base[base], value))};

@@ -45,7 +45,18 @@ IndexLowering::PositionId IndexLowering::Intern(analysis::Position p) {
   return id;
 }
 
-absl::StatusOr<const UOp*> IndexLowering::Run() {
+bool IndexLowering::CanClamp() const {
+  // Where a kernel overwrites what it reads, another work-item may be storing the last element.
+  if (nest_.IsInPlace()) return false;
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    if (nest_.base[i].IsStored() && nest_.padded[i] && nest_.base[i].size.is_symbolic())
+      return true;
+  }
+  return false;
+}
+
+absl::StatusOr<const UOp*> IndexLowering::Run(bool clamped) {
+  clamped_ = clamped;
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
   for (const UOp* store : sink->srcs()) {
@@ -76,9 +87,21 @@ const UOp* IndexLowering::LowerStore(const UOp* store) {
     before.valid = simplify_(analysis::Both(b_, at.valid, b_.Not(InFirstBlock())));
     partial_ = Address(store->src(0), before);
   }
-  const UOp* value =
-      Lower(store->src(1),
-            Intern(shapes_.Of(store->src(1)).empty() ? analysis::Position{{}, at.valid} : at));
+  analysis::Position computed = at;
+  if (clamped_) {
+    analysis::LoopSet others = ~analysis::LoopSet{0};
+    for (size_t i = 0; i < nest_.base.size(); ++i) {
+      if (!IsClamped(i)) continue;
+      const analysis::BaseAxis& base = nest_.base[i];
+      const UOp* last = b_.Sub(b_.Index(base.size), b_.Index(1));
+      const UOp*& index = computed.index[base.dim];
+      index = simplify_(b_.Alu(Op::kMin, {index, last}));
+      others &= ~analysis::LoopBit(i);
+    }
+    computed.valid = InStored(others);
+  }
+  if (shapes_.Of(store->src(1)).empty()) computed.index.clear();
+  const UOp* value = Lower(store->src(1), Intern(std::move(computed)));
   if (!status_.ok()) return nullptr;
   if (blocks_ && value != blocks_) value = b_.Where(InLastBlock(), value, blocks_);
   // All work-items that share a reduce have its result; only one of them stores it.

@@ -28,8 +28,12 @@ class IndexLowering {
                 const Coordinates& where, ShapeMap& shapes, const passes::Target& target,
                 analysis::SimplifyFn simplify);
 
-  // Returns the sink of the lowered body.
-  absl::StatusOr<const UOp*> Run();
+  // Returns the sink of the lowered body. `clamped`: results in the padding of a symbolic axis are
+  // computed from the axis's last element, so that each coordinate is below the axis's extent and
+  // quotients by extents can be simplified. May be called once.
+  absl::StatusOr<const UOp*> Run(bool clamped = false);
+  // Whether Run(clamped = true) makes a difference.
+  bool CanClamp() const;
 
   // The reduces that were computed without a loop at every position where they are read.
   std::vector<const UOp*> FoldedReduces() const;
@@ -209,6 +213,8 @@ class IndexLowering {
     const UOp* guard;
   };
   Counted CountedAlong(size_t base);
+  // Whether coordinates along this axis are clamped where values are computed.
+  bool IsClamped(size_t base) const;
   // If some rows of a tile may be beyond the end of a padded axis, and rows are not adjacent in
   // memory: reads the tile's first row instead of these rows. Their values are not stored, and a
   // load that is always in bounds needs no gate.
@@ -258,6 +264,7 @@ class IndexLowering {
   std::unordered_map<uint64_t, PackedAt> packed_;
   NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
+  bool clamped_ = false;                  // as given to Run
   int64_t num_fresh_unrolls_ = 0;
   analysis::Position results_;    // the position of the current store's results
   const UOp* output_ = nullptr;   // the pointer through which results are stored

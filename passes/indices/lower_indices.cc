@@ -8,12 +8,14 @@
 namespace tg::indices {
 namespace {
 
-// Makes the kernel's loop nest and coordinates, and calls `use` with an IndexLowering over them.
-// New nodes are created in the context of the kernel's body.
+// Makes the kernel's loop nest and coordinates, and calls `use` with an IndexLowering over them,
+// and with a function that lowers the kernel again, clamped. New nodes are created in the context
+// of the kernel's body.
+using LowerAgain = llvm::function_ref<absl::StatusOr<const UOp*>()>;
 absl::Status WithIndices(
     const Module& module, const KernelCalls& calls, Kernel& kernel, const passes::Target& target,
     simplify::Simplifier& simplifier,
-    llvm::function_ref<absl::Status(IndexLowering&, const loop_nest::LoopNest&)> use) {
+    llvm::function_ref<absl::Status(IndexLowering&, const loop_nest::LoopNest&, LowerAgain)> use) {
   Body& body = kernel.body;
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
   ShapeMap shapes(module, *body.context);
@@ -24,22 +26,41 @@ absl::Status WithIndices(
   const absl::StatusOr<Coordinates> where = AssignLoops(b, *nest, target, simplify);
   if (!where.ok()) return where.status();
   IndexLowering indices(module, body, *nest, *where, shapes, target, simplify);
-  return use(indices, *nest);
+  return use(indices, *nest, [&]() {
+    return IndexLowering(module, body, *nest, *where, shapes, target, simplify)
+        .Run(/*clamped=*/true);
+  });
+}
+
+// The number of quotients and remainders by what is no constant.
+size_t SymbolicDivisions(const UOp* root) {
+  const std::vector<const UOp*> nodes = PostOrder(root);
+  return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [](const UOp* u) {
+    return (u->op == Op::kFloorDiv || u->op == Op::kFloorMod) && u->dtype.is_index() &&
+           !IsConst(u->src(1));
+  }));
 }
 
 }  // namespace
 
 absl::Status LowerIndices(const Module& module, const KernelCalls& calls, Kernel& kernel,
                           const passes::Target& target, simplify::Simplifier& simplifier) {
-  return WithIndices(module, calls, kernel, target, simplifier,
-                     [&](IndexLowering& indices, const loop_nest::LoopNest& nest) {
-                       const absl::StatusOr<const UOp*> sink = indices.Run();
-                       if (!sink.ok()) return sink.status();
-                       kernel.body.CarryOver(kernel.body.root, *sink);
-                       kernel.body.root = *sink;
-                       kernel.axes = nest.ToAxes();
-                       return absl::OkStatus();
-                     });
+  return WithIndices(
+      module, calls, kernel, target, simplifier,
+      [&](IndexLowering& indices, const loop_nest::LoopNest& nest, LowerAgain again) {
+        absl::StatusOr<const UOp*> sink = indices.Run();
+        if (!sink.ok()) return sink.status();
+        const size_t divisions = SymbolicDivisions(*sink);
+        // A clamp costs an instruction for each address, a division many.
+        if (divisions > 0 && indices.CanClamp()) {
+          const absl::StatusOr<const UOp*> clamped = again();
+          if (clamped.ok() && SymbolicDivisions(*clamped) < divisions) sink = clamped;
+        }
+        kernel.body.CarryOver(kernel.body.root, *sink);
+        kernel.body.root = *sink;
+        kernel.axes = nest.ToAxes();
+        return absl::OkStatus();
+      });
 }
 
 NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
@@ -53,7 +74,7 @@ NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kern
   simplify::Simplifier simplifier(*copy.body.context, &module);
   // A kernel that cannot be lowered has no reduce that folds; `lower` will say why.
   WithIndices(module, calls, copy, target, simplifier,
-              [&](IndexLowering& indices, const loop_nest::LoopNest&) {
+              [&](IndexLowering& indices, const loop_nest::LoopNest&, LowerAgain) {
                 const absl::Status status = indices.Run().status();
                 if (!status.ok()) return status;
                 for (const UOp* reduce : indices.FoldedReduces()) {

@@ -33,7 +33,8 @@ class Blocker {
     rows_ = size(roles.rows.back());
     symbolic_rows_ = roles.symbolic_rows;
     others_ /= rows_;
-    if (roles.rows.size() > 1) {
+    // A group has one line of rows where their number is symbolic.
+    if (roles.rows.size() > 1 && !s.base[roles.rows[roles.rows.size() - 2]].size.is_symbolic()) {
       row_lines_ = size(roles.rows[roles.rows.size() - 2]);
       others_ /= row_lines_;
     }

@@ -90,18 +90,20 @@ std::vector<Way> FindWays(const loop_nest::LoopNest& s,
       if (std::abs(store->stride[*n].value_or(0)) == 1) adjacent = n;
     }
     for (const auto vectors : {adjacent, longest}) {
-      if (vectors == own[k].end() || !store->stride[*vectors]) continue;
+      if (vectors == own[k].end()) continue;
       Way way;
       way.roles = roles;
       way.roles.rows = own[1 - k];
       way.roles.lanes = own[k];
-      way.roles.result_stride = std::abs(*store->stride[*vectors]);
-      // Only the tiled axis of rows may be symbolic, and what is outside of all tiles.
+      // Only rows may be symbolic, and what is outside of all tiles. The results of such rows may
+      // be any distance from each other.
       const auto is_symbolic = [&](size_t n) { return s.base[n].size.is_symbolic(); };
       const std::vector<size_t>& rows = way.roles.rows;
       if (llvm::any_of(way.roles.lanes, is_symbolic)) continue;
-      if (rows.size() > 1 && is_symbolic(rows[rows.size() - 2])) continue;
       way.roles.symbolic_rows = is_symbolic(rows.back());
+      if (!store->stride[*vectors] && !llvm::any_of(rows, is_symbolic)) continue;
+      way.roles.result_stride =
+          std::abs(store->stride[*vectors].value_or(OperandAccess::kUnrelated));
       const auto last = way.roles.lanes.begin() + (vectors - own[k].begin());
       std::rotate(last, last + 1, way.roles.lanes.end());
       for (bool other : swapped) way.lane_operand.push_back(other ? 1 - k : k);

@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "passes/rewrite/build.h"
 #include "passes/simplify/affine_expr.h"
+#include "passes/simplify/polynomial.h"
 
 namespace tg::simplify {
 namespace {
@@ -206,6 +207,25 @@ const UOp* FoldDivModOfSum(const UOp* u, rewrite::RuleContext& rc) {
   }
   if (num->constant > INT64_MAX / 4 || num->constant < -(INT64_MAX / 4)) return nullptr;
   return DivMod(u, std::move(*num), *c, rc).Run();
+}
+
+const UOp* FoldSymbolicDivMod(const UOp* u, rewrite::RuleContext& rc) {
+  const UOp *x = u->src(0), *y = u->src(1);
+  if (u->dtype != kIndex || rewrite::UniformBits(y) || rc.bounds.Min(y) <= 0) return nullptr;
+  const std::optional<Polynomial> num = Polynomial::Of(x), by = Polynomial::Of(y);
+  const auto divided = num && by ? num->DividedBy(*by) : std::nullopt;
+  if (!divided) return nullptr;
+  const auto& [quotient, rest] = *divided;
+  const std::optional<Polynomial> least_above = rest.Plus(Polynomial::Constant(1), 1);
+  const std::optional<Polynomial> gap = least_above ? by->Plus(*least_above, -1) : std::nullopt;
+  const bool is_div = u->op == Op::kFloorDiv;
+  if (gap && rest.IsNonNegative(rc.bounds) && gap->IsNonNegative(rc.bounds)) {
+    return (is_div ? quotient : rest).Build(rc.ctx);
+  }
+  // Taking multiples of the divisor out is worth it if that makes the sum shorter.
+  if (quotient.is_zero() || rest.size() >= num->size()) return nullptr;
+  const UOp* inner = rc.ctx.Make(u->op, kIndex, {rest.Build(rc.ctx), y});
+  return is_div ? rc.ctx.Make(Op::kAdd, kIndex, {quotient.Build(rc.ctx), inner}) : inner;
 }
 
 const UOp* FoldRangeAgainstEnd(const UOp* u, rewrite::RuleContext& rc) {

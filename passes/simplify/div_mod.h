@@ -21,6 +21,10 @@ namespace tg::simplify {
 // Simplifies floordiv and floormod of an index by a constant greater than 1. Null if nothing
 // applies.
 const UOp* FoldDivModOfSum(const UOp* u, rewrite::RuleContext& rc);
+// Simplifies x / y and x % y of scalar indices for a positive y that is no constant, by polynomial
+// division: with x = q*y + r, the quotient is q + r / y and the remainder r % y. If 0 <= r < y is
+// proven, with the symbolic ends of ranges, they are q and r.
+const UOp* FoldSymbolicDivMod(const UOp* u, rewrite::RuleContext& rc);
 // Simplifies r / e, r % e and r < e for a range or special r whose end is any expression e.
 const UOp* FoldRangeAgainstEnd(const UOp* u, rewrite::RuleContext& rc);
 

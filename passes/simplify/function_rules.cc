@@ -36,6 +36,7 @@ constexpr auto kWidth = rules(custom<Op::kCast>(&WidenProduct, "WidenProduct"));
 constexpr auto kGeneral = rules(
     custom<Op::kFloorDiv, Op::kFloorMod, Op::kCmpLt>(&FoldRangeAgainstEnd, "FoldRangeAgainstEnd"),
     custom<Op::kFloorDiv, Op::kFloorMod>(&FoldDivModOfSum, "FoldDivModOfSum"),
+    custom<Op::kFloorDiv, Op::kFloorMod>(&FoldSymbolicDivMod, "FoldSymbolicDivMod"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfCast, "FoldCompareOfCast"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfRemainder, "FoldCompareOfRemainder"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfSums, "FoldCompareOfSums"),

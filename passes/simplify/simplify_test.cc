@@ -94,6 +94,31 @@ TEST(Simplifier, RangesThatEndAtAVariable) {
   EXPECT_EQ(simplify.Range(flat).hi, 127 * 128 + 127);
 }
 
+// A window over an axis of n + 2 elements: the axis is repeated and read in rows of n + 3, so that
+// row k begins at element k.
+TEST(Simplifier, WindowsOfAVariableSize) {
+  Module module;
+  module.vars.push_back({"n", 1, 128, {}});
+  Context ctx;
+  Builder b(ctx);
+  Simplifier simplify(ctx, &module);
+  const UOp* n = b.Var("n");
+  const UOp* i = b.Range(n);
+  const UOp* tap = b.Unroll(0, 3);
+  const auto plus = [&](const UOp* x, int64_t c) { return b.Add(x, b.Index(c)); };
+  const UOp* element = b.Add(i, tap);
+  const UOp* flat = b.Add(i, b.Mul(tap, plus(n, 3)));
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorMod, {flat, plus(n, 2)})), simplify(element));
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorDiv, {flat, plus(n, 2)})), tap);
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorDiv, {flat, b.Mul(plus(n, 3), b.Index(3))})), b.Index(0));
+  // What is clamped to an extent is below it.
+  const UOp* clamped = b.Alu(Op::kMin, {b.Mul(b.Range(b.Index(200)), b.Index(3)), plus(n, -1)});
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorDiv, {b.Add(clamped, b.Mul(tap, n)), n})), tap);
+  // Near misses: one element more than an extent, and rows that are too short.
+  EXPECT_NE(simplify(b.Alu(Op::kFloorMod, {element, plus(n, 1)})), simplify(element));
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorMod, {element, n}))->op, Op::kFloorMod);
+}
+
 TEST(Simplifier, RemaindersOfSums) {
   Fixture f;
   const UOp* s = f.b.Range(f.b.Index(10));

@@ -1,0 +1,138 @@
+// Polynomial on random indices over symbolic extents, compared with the values for all leaves.
+#include "passes/simplify/polynomial.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "ir/builder.h"
+#include "passes/rewrite/testing/random_expr.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg::simplify {
+namespace {
+
+using ::tg::testing::Evaluate;
+using ::tg::testing::ToText;
+using ::tg::testing::Values;
+
+class RandomIndex {
+ public:
+  explicit RandomIndex(uint64_t seed) : rng_(seed) {
+    module.vars.push_back({"n", 1, 6, {}});
+    module.vars.push_back({"m", 2, 5, {}});
+    n_ = b.Var("n");
+    m_ = b.Var("m");
+    up_ = b.Range(n_);
+    along_ = b.Special(SpecialName::kGrid0, b.Add(m_, b.Index(1)));
+    block_ = b.Range(b.Index(3));
+    lane_ = b.Unroll(0, 3);
+    clamped_ = b.Alu(Op::kMin, {b.Add(b.Mul(block_, b.Index(2)), lane_), b.Sub(n_, b.Index(1))});
+  }
+
+  int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution(lo, hi)(rng_); }
+
+  // A sum of products of leaves.
+  const UOp* Sum(int terms, bool may_be_negative) {
+    const UOp* sum = b.Index(Int(may_be_negative ? -2 : 0, 4));
+    for (int i = 0; i < terms; ++i) {
+      const UOp* term = Leaf();
+      if (Int(0, 1)) term = b.Mul(term, Int(0, 1) ? Extent() : b.Index(Int(1, 4)));
+      if (Int(0, 3) == 0) term = b.Mul(Extent(), term);
+      sum = may_be_negative && Int(0, 5) == 0 ? b.Sub(sum, term) : b.Add(sum, term);
+    }
+    return sum;
+  }
+  const UOp* Extent() {
+    const UOp* var = Int(0, 1) ? n_ : m_;
+    if (Int(0, 1)) var = b.Add(var, b.Index(Int(1, 3)));
+    return Int(0, 2) ? var : b.Mul(var, b.Index(Int(2, 3)));
+  }
+  const UOp* Leaf() {
+    const UOp* leaves[] = {n_, m_, up_, along_, block_, lane_, clamped_};
+    return leaves[Int(0, 6)];
+  }
+
+  // Calls `visit` with all values of the leaves.
+  template <typename Visit>
+  void ForAll(Visit visit) const {
+    for (int64_t n = 1; n <= 6; ++n) {
+      for (int64_t m = 2; m <= 5; ++m) {
+        for (int64_t up = 0; up < n; ++up) {
+          for (int64_t along = 0; along <= m; ++along) {
+            for (int64_t both = 0; both < 9; ++both) {
+              visit(Values{{n_, {n}},
+                           {m_, {m}},
+                           {up_, {up}},
+                           {along_, {along}},
+                           {block_, {both / 3}},
+                           {lane_, {both % 3}}});
+            }
+          }
+        }
+      }
+    }
+  }
+
+  Context ctx;
+  Module module;
+  Builder b{ctx};
+
+ private:
+  std::mt19937_64 rng_;
+  const UOp *n_, *m_, *up_, *along_, *block_, *lane_, *clamped_;
+};
+
+int64_t ValueOf(const UOp* u, Values values) { return Evaluate(u, values)->at(0); }
+
+TEST(Polynomial, RandomQuotientsKeepTheirValues) {
+  int exact = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    RandomIndex random(seed);
+    Simplifier simplify(random.ctx, &random.module);
+    const UOp* by = random.Extent();
+    // Often the row-major number of an element in rows of `by`.
+    const UOp* x = random.Sum(static_cast<int>(random.Int(1, 4)), true);
+    if (random.Int(0, 1)) x = random.b.Add(random.b.Mul(random.Leaf(), by), x);
+    for (const Op op : {Op::kFloorDiv, Op::kFloorMod}) {
+      const UOp* before = random.b.Alu(op, {x, by});
+      const UOp* after = simplify(before);
+      const auto divides = [](const UOp* u) {
+        return (u->op == Op::kFloorDiv || u->op == Op::kFloorMod) && !IsConst(u->src(1));
+      };
+      const std::vector<const UOp*> nodes = PostOrder(after);
+      exact += std::none_of(nodes.begin(), nodes.end(), divides);
+      bool same = true;
+      random.ForAll([&](const Values& values) {
+        same = same && ValueOf(before, values) == ValueOf(after, values);
+      });
+      ASSERT_TRUE(same) << "seed " << seed << ": " << ToText(random.ctx, before) << "\n -> "
+                        << ToText(random.ctx, after);
+    }
+  }
+  // Otherwise the test would show little.
+  EXPECT_GT(exact, 30);
+}
+
+TEST(Polynomial, WhatIsProvenIsTrue) {
+  int proven = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    RandomIndex random(seed);
+    analysis::Bounds bounds(random.ctx, &random.module);
+    const UOp* x = random.Sum(static_cast<int>(random.Int(1, 3)), true);
+    if (random.Int(0, 1)) x = random.b.Sub(random.Extent(), x);
+    const auto p = Polynomial::Of(x);
+    ASSERT_TRUE(p);
+    int64_t least = INT64_MAX;
+    random.ForAll([&](const Values& values) { least = std::min(least, ValueOf(x, values)); });
+    if (!p->IsNonNegative(bounds)) continue;
+    ++proven;
+    ASSERT_GE(least, 0) << "seed " << seed << ": " << ToText(random.ctx, x);
+  }
+  EXPECT_GT(proven, 40);
+}
+
+}  // namespace
+}  // namespace tg::simplify
