@@ -140,6 +140,7 @@ struct Target {
   double write_traffic = 2;
   double group_seconds = 1e-7;  // fixed overhead of a work-group on its unit
   // Of multiply-adds by matrix instructions on halves, all units together; 0: there are none.
+  // Narrower factors are proportionally faster.
   double matrix_flops_per_second = 0;
   // From a load from memory to its value, where nothing hides the wait.
   double load_seconds = 3e-7;
@@ -178,6 +179,10 @@ struct Target {
 
   // Whether the renderer has matrix instructions on halves.
   bool HasMatrixInstructions() const { return inline_ptx; }
+  // Their rate for factors of so many bits.
+  double MatrixOperationsPerSecond(size_t bits) const {
+    return matrix_flops_per_second * 16 / static_cast<double>(bits);
+  }
 
   // The register budgets above, and the size of one register, in words of 32 bits.
   int64_t MaxAccumulators() const { return accumulator_registers * RegisterWords(); }

@@ -1,27 +1,32 @@
 #include "codegen/opencl/ptx.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "ir/matrix/matrix_instruction.h"
 
 namespace tg::opencl {
 namespace {
 
-struct Instruction {
-  std::string_view name;
-  std::string_view ptx;      // name of the PTX instruction
-  std::string_view a, b, c;  // types of the fragments A, B and C
-  int a_registers, b_registers, c_registers;
-};
-constexpr Instruction kInstructions[] = {
-    {"m16n8k16.f32.f16", "m16n8k16.row.col.f32.f16.f16.f32", "half8", "half4", "float4", 4, 2, 4},
-    {"m16n8k16.f32.bf16", "m16n8k16.row.col.f32.bf16.bf16.f32", "ushort8", "ushort4", "float4", 4,
-     2, 4},
-    {"m16n8k16.f16.f16", "m16n8k16.row.col.f16.f16.f16.f16", "half8", "half4", "half4", 4, 2, 2},
-    {"m16n8k8.f32.f16", "m16n8k8.row.col.f32.f16.f16.f32", "half4", "half2", "float4", 2, 1, 4},
-    {"m16n8k8.f32.bf16", "m16n8k8.row.col.f32.bf16.bf16.f32", "ushort4", "ushort2", "float4", 2, 1,
-     4},
-    {"m16n8k8.f32.tf32", "m16n8k8.row.col.f32.tf32.tf32.f32", "float4", "float2", "float4", 4, 2,
-     4},
-};
+std::string PtxType(Scalar type, bool tf32) {
+  switch (type) {
+    case Scalar::kF16:
+      return "f16";
+    case Scalar::kBF16:
+      return "bf16";
+    case Scalar::kF32:
+      return tf32 ? "tf32" : "f32";
+    case Scalar::kI8:
+      return "s8";
+    case Scalar::kU8:
+      return "u8";
+    case Scalar::kI32:
+      return "s32";
+    default:
+      TG_UNREACHABLE();
+  }
+}
 
 std::string Uint(int n) { return n == 1 ? "uint" : absl::StrCat("uint", n); }
 // Returns register `i` of a value of `n` registers.
@@ -39,56 +44,60 @@ std::string Registers(int first, int n) {
 }  // namespace
 
 PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
-  const Instruction* found = nullptr;
-  for (const Instruction& i : kInstructions) {
-    if (i.name == name) found = &i;
-  }
+  const std::optional<MatrixInstruction> found = FindMatrixInstruction(name);
   if (!found) return {};
-  const Instruction& m = *found;
-  auto type = [&](std::string_view t) {
-    return !half && t.starts_with("half") ? absl::StrCat("ushort", std::string(t.substr(4)))
-                                          : std::string(t);
+  const MatrixInstruction& m = *found;
+  const auto registers = [](Scalar type, int elements) {
+    return elements * static_cast<int>(BitWidth(type)) / 32 / MatrixInstruction::kSubgroup;
   };
+  const int of_a = registers(m.a, m.m * m.k), of_b = registers(m.b, m.k * m.n),
+            of_c = registers(m.accumulator, m.m * m.n);
+  const bool half_sum = m.accumulator == Scalar::kF16;
+  const std::string half_type = half ? "half" : "ushort";
+  const std::string sums_type = half_sum                        ? absl::StrCat(half_type, 2 * of_c)
+                                : m.accumulator == Scalar::kF32 ? absl::StrCat("float", of_c)
+                                                                : absl::StrCat("int", of_c);
   PtxFunction f;
   f.name = absl::StrCat("mma_", std::string(name));
   for (char& c : f.name) c = c == '.' ? '_' : c;
-  const bool float_sum = m.c == "float4";
-  const bool tf32 = m.a == "float4";
-  std::string text =
-      absl::StrCat("static inline ", type(m.c), " ", f.name, "(", Uint(m.a_registers), " x, ",
-                   Uint(m.b_registers), " y, ", type(m.c), " c) {\n");
+  std::string text = absl::StrCat("static inline ", sums_type, " ", f.name, "(", Uint(of_a), " x, ",
+                                  Uint(of_b), " y, ", sums_type, " c) {\n");
   // Accumulators in half are packed two to a register.
-  const std::string pack = float_sum ? "" : prelude.BitCast(type("half2"), "uint");
-  const std::string unpack = float_sum ? "" : prelude.BitCast("uint", type("half2"));
+  const std::string pair = absl::StrCat(half_type, 2);
+  const std::string pack = half_sum ? prelude.BitCast(pair, "uint") : "";
+  const std::string unpack = half_sum ? prelude.BitCast("uint", pair) : "";
+  const std::string in_place = m.accumulator == Scalar::kF32 ? "\"+f\"" : "\"+r\"";
   std::string sums, outputs, inputs, parts;
-  for (int i = 0; i < m.c_registers; ++i) {
-    absl::StrAppend(&sums, i ? ", " : "", "d", i, " = ",
-                    float_sum ? Part("c", m.c_registers, i)
-                              : absl::StrCat(pack, "(c.s", 2 * i, 2 * i + 1, ")"));
-    absl::StrAppend(&outputs, i ? ", " : "", float_sum ? "\"+f\"" : "\"+r\"", "(d", i, ")");
+  for (int i = 0; i < of_c; ++i) {
+    absl::StrAppend(
+        &sums, i ? ", " : "", "d", i, " = ",
+        half_sum ? absl::StrCat(pack, "(c.s", 2 * i, 2 * i + 1, ")") : Part("c", of_c, i));
+    absl::StrAppend(&outputs, i ? ", " : "", in_place, "(d", i, ")");
     absl::StrAppend(&parts, i ? ", " : "",
-                    float_sum ? absl::StrCat("d", i) : absl::StrCat(unpack, "(d", i, ")"));
+                    half_sum ? absl::StrCat(unpack, "(d", i, ")") : absl::StrCat("d", i));
   }
-  for (int i = 0; i < m.a_registers; ++i) {
-    absl::StrAppend(&inputs, i ? ", " : "", "\"r\"(", Part("x", m.a_registers, i), ")");
+  for (int i = 0; i < of_a; ++i) {
+    absl::StrAppend(&inputs, i ? ", " : "", "\"r\"(", Part("x", of_a, i), ")");
   }
-  for (int i = 0; i < m.b_registers; ++i) {
-    absl::StrAppend(&inputs, ", \"r\"(", Part("y", m.b_registers, i), ")");
+  for (int i = 0; i < of_b; ++i) {
+    absl::StrAppend(&inputs, ", \"r\"(", Part("y", of_b, i), ")");
   }
-  if (tf32) {
+  if (m.tf32) {
     // Rounds to the nearest number with a mantissa of ten bits, ties away from zero, like
     // cvt.rna.tf32.
     text +=
         "  x = (x & 0x7f800000u) == 0x7f800000u ? x : (x + 0x1000u) & 0xffffe000u;\n"
         "  y = (y & 0x7f800000u) == 0x7f800000u ? y : (y + 0x1000u) & 0xffffe000u;\n";
   }
-  const int a = m.c_registers, b = a + m.a_registers;
-  absl::StrAppend(&text, "  ", float_sum ? "float " : "uint ", sums, ";\n",
-                  "  asm volatile(\"mma.sync.aligned.", std::string(m.ptx), " \"\n      \"",
-                  Registers(0, m.c_registers), ", ", Registers(a, m.a_registers), ", ",
-                  Registers(b, m.b_registers), ", ", Registers(0, m.c_registers),
-                  ";\"\n      : ", outputs, "\n      : ", inputs, ");\n  return (", type(m.c), ")(",
-                  parts, ");\n}\n");
+  const std::string word = half_sum ? "uint " : m.accumulator == Scalar::kF32 ? "float " : "int ";
+  const std::string ptx = absl::StrCat(
+      "m", m.m, "n", m.n, "k", m.k, ".row.col.", PtxType(m.accumulator, false), ".",
+      PtxType(m.a, m.tf32), ".", PtxType(m.b, m.tf32), ".", PtxType(m.accumulator, false));
+  const int a = of_c, b = a + of_a;
+  absl::StrAppend(&text, "  ", word, sums, ";\n", "  asm volatile(\"mma.sync.aligned.", ptx,
+                  " \"\n      \"", Registers(0, of_c), ", ", Registers(a, of_a), ", ",
+                  Registers(b, of_b), ", ", Registers(0, of_c), ";\"\n      : ", outputs,
+                  "\n      : ", inputs, ");\n  return (", sums_type, ")(", parts, ");\n}\n");
   f.text = std::move(text);
   return f;
 }

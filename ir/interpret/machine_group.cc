@@ -5,10 +5,29 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/interpret/machine.h"
-#include "ir/interpret/matrix_layout.h"
+#include "ir/matrix/matrix_instruction.h"
 #include "ir/value.h"
 
 namespace tg::interpret {
+namespace {
+
+constexpr int kSubgroup = MatrixInstruction::kSubgroup;
+
+// The value of an f32 rounded to tf32 (nearest, ties away from zero).
+double RoundToTf32(int64_t bits) {
+  const auto word = static_cast<uint32_t>(bits);
+  const bool special = (word & 0x7f800000u) == 0x7f800000u;
+  const uint32_t rounded = special ? word : (word + 0x1000u) & ~0x1fffu;
+  return DoubleFromBits(Scalar::kF32, rounded);
+}
+
+// The value of an element of matrix A or B, or of a sum.
+double ElementOf(const MatrixInstruction& mi, Scalar type, bool is_factor, int64_t bits) {
+  if (mi.tf32 && is_factor) return RoundToTf32(bits);
+  return IsFloat(type) ? DoubleFromBits(type, bits) : static_cast<double>(bits);
+}
+
+}  // namespace
 
 bool Machine::NeedAll(const UOp* u, int64_t together) {
   if (all_active_) return true;
@@ -112,7 +131,7 @@ bool Machine::Wmma(const UOp* u) {
   const std::optional<MatrixInstruction> found = FindMatrixInstruction(name);
   if (!found) return Fail(u, "there is no matrix instruction '" + name + "'");
   const MatrixInstruction& mi = *found;
-  const Scalar types[3] = {mi.input, mi.input, mi.accumulator};
+  const Scalar types[3] = {mi.a, mi.b, mi.accumulator};
   const int elements[3] = {mi.m * mi.k, mi.k * mi.n, mi.m * mi.n};
   for (size_t i = 0; i < 3; ++i) {
     if (u->src(i)->dtype != DType(types[i], elements[i] / kSubgroup)) {
@@ -144,7 +163,7 @@ bool Machine::Wmma(const UOp* u) {
           const auto [row, column] = FragmentElement(mi, which, t, e);
           const int64_t bits = in[which][fragment(t, lanes) + static_cast<size_t>(e)];
           (*matrices[which])[static_cast<size_t>(row * columns + column)] =
-              mi.tf32 && which < 2 ? RoundToTf32(bits) : DoubleFromBits(types[which], bits);
+              ElementOf(mi, types[which], which < 2, bits);
         }
       }
     }
@@ -156,7 +175,10 @@ bool Machine::Wmma(const UOp* u) {
         for (int k = 0; k < mi.k; ++k) {
           sum += a[static_cast<size_t>(row * mi.k + k)] * b[static_cast<size_t>(k * mi.n + column)];
         }
-        out[fragment(t, lanes) + static_cast<size_t>(e)] = BitsFromDouble(mi.accumulator, sum);
+        // Integers are exact in a double.
+        out[fragment(t, lanes) + static_cast<size_t>(e)] =
+            IsFloat(mi.accumulator) ? BitsFromDouble(mi.accumulator, sum)
+                                    : WrapInt(mi.accumulator, static_cast<int64_t>(sum));
       }
     }
   }
@@ -171,26 +193,30 @@ bool Machine::LdMatrix(const UOp* u) {
     return Fail(u, "source 0 is not one address a work-item");
   }
   if (count != 1 && count != 2 && count != 4) return Fail(u, "count must be 1, 2 or 4");
-  if (u->dtype.lanes() != 2 * count || BitWidth(u->dtype.scalar()) != 16 ||
-      address->dtype.scalar() != u->dtype.scalar()) {
-    return Fail(u, "its type must be 2 * count lanes of the memory's 16-bit type");
+  // A row of a matrix has 16 bytes, of which a work-item holds four.
+  const size_t bits_of_element = BitWidth(u->dtype.scalar());
+  const size_t own = 32 / bits_of_element;
+  if (u->dtype.lanes() != static_cast<int>(own) * count || bits_of_element > 16 ||
+      BitWidth(address->dtype.scalar()) != bits_of_element) {
+    return Fail(u, "its type must be 32 * count bits of the memory's type of 8 or 16 bits");
   }
+  if (transpose && own != 2) return Fail(u, "only elements of 16 bits are transposed");
   if (group_ % kSubgroup != 0) return Fail(u, "needs whole subgroups of 32");
   if (!NeedAll(u, kSubgroup)) return false;
   const auto points = static_cast<size_t>(layout_[u].points);
   const int64_t* at = In(u, 0);
   int64_t* out = Out(u);
-  const auto lanes = static_cast<size_t>(2 * count);
+  const size_t lanes = own * static_cast<size_t>(count);
   for (size_t unit = 0; unit < items_ / kSubgroup * points; ++unit) {
     const size_t first = unit / points * kSubgroup, point = unit % points;
     if (!Active(first)) continue;
     for (size_t t = 0; t < kSubgroup; ++t) {
       for (size_t e = 0; e < lanes; ++e) {
-        // Work-item t holds elements 2*(t%4) and the next of row t/4 of each matrix, or of its
+        // Work-item t holds elements own*(t%4) and the next of row t/4 of each matrix, or of its
         // transpose; row r of matrix i lies where work-item 8*i + r points to.
-        size_t row = t / 4, column = 2 * (t % 4) + e % 2;
+        size_t row = t / 4, column = own * (t % 4) + e % own;
         if (transpose) std::swap(row, column);
-        const size_t owner = first + e / 2 * 8 + row;
+        const size_t owner = first + e / own * 8 + row;
         const Access access = AccessOf(address, first + t);
         int64_t bits = 0;
         const int64_t element = at[owner * points + point] + static_cast<int64_t>(column);

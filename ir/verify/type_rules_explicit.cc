@@ -244,7 +244,9 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
       for (const UOp* s : u->srcs()) {
         if (!s->dtype.is_value()) return fail("fragments are values");
       }
-      if (u->src(0)->dtype.scalar() != u->src(1)->dtype.scalar()) {
+      // Bytes with and without a sign may be multiplied.
+      if (u->src(0)->dtype.scalar() != u->src(1)->dtype.scalar() &&
+          (BitWidth(u->src(0)->dtype.scalar()) != 8 || BitWidth(u->src(1)->dtype.scalar()) != 8)) {
         return fail("the fragments a and b have types " + u->src(0)->dtype.ToString() + " and " +
                     u->src(1)->dtype.ToString());
       }
@@ -253,13 +255,17 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
     case SubgroupOp::kLdMatrix: {
       const DType from = u->src(0)->dtype;
       if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||
-          BitWidth(from.scalar()) != 16) {
-        return fail("source 0 is one address of 16-bit elements in local memory, not " +
+          (BitWidth(from.scalar()) != 16 && BitWidth(from.scalar()) != 8)) {
+        return fail("source 0 is one address of elements of 8 or 16 bits in local memory, not " +
                     from.ToString());
       }
-      // An 8x8 matrix spread over 32 work-items is two elements in each.
-      return u->dtype == DType(from.scalar(), static_cast<int>(2 * u->word(0))) ||
-             fail("the result is two elements a matrix, not " + u->dtype.ToString());
+      // A matrix of eight rows of 16 bytes, spread over 32 work-items, is four bytes in each. Like
+      // `load`, the op may give the elements' bits.
+      const auto own = static_cast<int64_t>(32 / BitWidth(from.scalar()));
+      const bool is_of_it = u->dtype.scalar() == from.scalar() ||
+                            u->dtype.scalar() == BitsType(from.scalar());
+      return (is_of_it && u->dtype.lanes() == own * u->word(0)) ||
+             fail("the result is four bytes a matrix, not " + u->dtype.ToString());
     }
   }
   TG_UNREACHABLE();

@@ -118,9 +118,10 @@ class WorkBuilder {
     if (adds && terms->op == Op::kMul && (target_.fast_fma || s_.matrix)) fused_.Insert(terms);
     double weight = passes::OpWeight(static_cast<Op>(reduce->word()));
     if (s_.matrix) {
-      // Matrix instructions take halves, at another rate.
+      // Matrix instructions take what is cast, at another rate.
       for (const UOp* factor : terms->srcs()) fused_.Insert(factor);
-      weight *= target_.flops_per_second / target_.matrix_flops_per_second;
+      weight *= target_.flops_per_second /
+                target_.MatrixOperationsPerSecond(BitWidth(s_.matrix->instruction.a));
     }
     AxisSet set = Visit(reduce->src(0), reduce);
     set |= nests_.AxesOfOwner(reduce);

@@ -10,18 +10,17 @@
 namespace tg::indices {
 namespace {
 
-// The half that a factor converts to float; null if it is another value.
-const UOp* HalfOf(const UOp* factor) {
-  const bool is_cast = factor->op == Op::kCast && factor->src(0)->dtype.scalar() == Scalar::kF16;
-  return is_cast ? factor->src(0) : nullptr;
+// What a factor converts to the type of the product; null if it is another value.
+const UOp* ConvertedBy(const UOp* factor) {
+  return factor->op == Op::kCast ? factor->src(0) : nullptr;
 }
 
 bool DependsOn(const UOp* x, const UOp* leaf) { return llvm::is_contained(PostOrder(x), leaf); }
 
-// Makes the fragments of one matrix instruction. A work-item of number 4 * row_lane + column_lane
-// has, as PTX defines it (m16n8k16), of the left factor the elements of rows row_lane and
-// row_lane + 8, and of the right factor those of column row_lane; of both the terms 2 *
-// column_lane, the next one, and those eight later.
+// Makes the fragments of one matrix instruction (FragmentElement). A work-item of number 4 *
+// row_lane + column_lane has of the left factor the elements of rows row_lane and row_lane + 8, and
+// of the right factor those of column row_lane; of both the terms of two registers: the first has
+// those from column_lane * per_register on, and four such parts lie between the two.
 class Fragments {
  public:
   struct Leaves {
@@ -29,7 +28,13 @@ class Fragments {
   };
   Fragments(Body& body, analysis::SimplifyFn simplify, const Leaves& leaves, const UOp* far,
             const UOp* next)
-      : body_(body), b_(*body.context), simplify_(simplify), at_(leaves), far_(far), next_(next) {}
+      : body_(body),
+        b_(*body.context),
+        simplify_(simplify),
+        at_(leaves),
+        far_(far),
+        next_(next),
+        per_register_(next->word(1)) {}
 
   const UOp* Left(const UOp* x) {
     if (const UOp* loaded = LoadMatrices(x, /*is_left=*/true)) return loaded;
@@ -51,7 +56,10 @@ class Fragments {
   const UOp* Div(const UOp* x, int64_t n) { return b_.Alu(Op::kFloorDiv, {x, Number(n)}); }
   const UOp* Mod(const UOp* x, int64_t n) { return b_.Alu(Op::kFloorMod, {x, Number(n)}); }
   const UOp* Times(const UOp* x, int64_t n) { return b_.Mul(x, Number(n)); }
-  const UOp* Term() { return b_.Add(Times(far_, 8), b_.Add(Times(at_.column_lane, 2), next_)); }
+  const UOp* Term() {
+    return b_.Add(Times(far_, 4 * per_register_),
+                  b_.Add(Times(at_.column_lane, per_register_), next_));
+  }
 
   const UOp* With(const UOp* x, std::initializer_list<Change> changes) {
     NodeMap<const UOp*> changed;
@@ -61,12 +69,12 @@ class Fragments {
 
   const UOp* Contracted(const UOp* x, std::initializer_list<const UOp*> unrolls) {
     std::vector<int64_t> numbers;
-    int lanes = 1;
+    int64_t lanes = 1;
     for (const UOp* unroll : unrolls) {
-      numbers.push_back(unroll->word());
-      lanes *= 2;
+      numbers.push_back(unroll->word(0));
+      lanes *= unroll->word(1);
     }
-    return b_.context().Make(Op::kContract, x->dtype.WithLanes(lanes), {x},
+    return b_.context().Make(Op::kContract, x->dtype.WithLanes(static_cast<int>(lanes)), {x},
                              b_.context().MakeListAttr(Op::kContract, numbers));
   }
 
@@ -77,8 +85,9 @@ class Fragments {
     return IsConst(step) && step->word() == by;
   }
 
-  // `ldmatrix` in place of a load from a copy in local memory, whose rows have eight neighbouring
-  // terms, or eight neighbouring results (transposed). Null if they have neither.
+  // `ldmatrix` in place of a load from a copy in local memory, whose rows have 16 bytes of
+  // neighbouring terms, or eight neighbouring results (transposed, for elements of 16 bits). Null
+  // if they have neither.
   const UOp* LoadMatrices(const UOp* x, bool is_left) {
     if (x->op != Op::kLoad || x->num_srcs > 1 || x->src(0)->op != Op::kIndex) return nullptr;
     const UOp* address = x->src(0);
@@ -87,7 +96,8 @@ class Fragments {
       return nullptr;
     }
     // Padding may follow each row of the copy, and must not divide what is read together.
-    if (address->src(0)->word(4) % 8 != 0) return nullptr;
+    const int64_t of_row = 4 * per_register_;  // elements
+    if (address->src(0)->word(4) % of_row != 0) return nullptr;
     const UOp* element = address->src(1);
     const UOp* item = b_.Add(Times(at_.row_lane, 4), at_.column_lane);
     // The work-item that gives the address of row `line` of matrix `matrix`, the two of a column
@@ -98,8 +108,8 @@ class Fragments {
     const bool by_results =
         is_left ? GrowsBy(element, at_.row_lane, 1)
                 : GrowsBy(element, at_.column_lane, 2) && GrowsBy(element, at_.column, 1);
-    if (!by_terms && !by_results) return nullptr;
-    const UOp* term = by_terms ? Times(second, 8) : b_.Add(Times(second, 8), line);
+    if (!by_terms && (!by_results || per_register_ != 2)) return nullptr;
+    const UOp* term = by_terms ? Times(second, of_row) : b_.Add(Times(second, of_row), line);
     const UOp* result = by_terms ? line : Number(0);
     const UOp* start =
         is_left ? With(element, {{at_.term, term}, {at_.row, first}, {at_.row_lane, result}})
@@ -107,10 +117,11 @@ class Fragments {
                                  {at_.column_lane, Div(result, 2)},
                                  {at_.column, Mod(result, 2)}});
     // A row begins at a multiple of 16 bytes.
-    const UOp* rest = simplify_(Mod(start, 8));
+    const UOp* rest = simplify_(Mod(start, of_row));
     if (!IsConst(rest) || rest->word() != 0) return nullptr;
     const int64_t count = is_left ? 4 : 2;
-    return b_.context().Make(Op::kLdMatrix, x->dtype.WithLanes(static_cast<int>(2 * count)),
+    return b_.context().Make(Op::kLdMatrix,
+                             x->dtype.WithLanes(static_cast<int>(per_register_ * count)),
                              {b_.IndexPtr(address->src(0), start)},
                              b_.context().MakeAttr(Op::kLdMatrix, {count, int64_t{!by_terms}}));
   }
@@ -119,7 +130,8 @@ class Fragments {
   Builder b_;
   analysis::SimplifyFn simplify_;
   const Leaves at_;
-  const UOp *far_, *next_;  // unrolled: the terms eight later, and the next one
+  const UOp *far_, *next_;  // unrolled: the second register's terms, and those of a register
+  const int64_t per_register_;
 };
 
 }  // namespace
@@ -141,7 +153,7 @@ const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
     x = x->src(1);
   }
   if (x->op != Op::kMul) return nullptr;
-  const UOp *left = HalfOf(x->src(0)), *right = HalfOf(x->src(1));
+  const UOp *left = ConvertedBy(x->src(0)), *right = ConvertedBy(x->src(1));
   if (!left || !right) return nullptr;
   const auto of_rows = [&](const UOp* u) {
     return !DependsOn(u, at.column_lane) && !DependsOn(u, at.column);
@@ -151,22 +163,25 @@ const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
   };
   if (!of_rows(left) || !of_columns(right)) std::swap(left, right);
   if (!of_rows(left) || !of_columns(right)) return nullptr;
+  const MatrixInstruction& instruction = m.instruction;
+  if (left->dtype.scalar() != instruction.a || right->dtype.scalar() != instruction.b) {
+    return nullptr;
+  }
   if (valid) {
     if (!of_rows(valid) && !of_columns(valid)) return nullptr;
     const UOp*& factor = of_rows(valid) ? left : right;
     factor = b_.Where(valid, factor, b_.ConstInt(factor->dtype, 0));
   }
-  Fragments fragments(body_, simplify_, at, FreshUnroll(2), FreshUnroll(2));
-  const DType results(Scalar::kF32, 4);
+  Fragments fragments(body_, simplify_, at, FreshUnroll(2), FreshUnroll(instruction.PerRegister()));
+  const DType results(instruction.accumulator, 4);
   const UOp* const sources[] = {fragments.Left(left), fragments.Right(right),
                                 b_.ConstInt(results, 0)};
   Context& ctx = b_.context();
-  const UOp* product =
-      ctx.Make(Op::kWmma, results, sources,
-               ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(loop_nest::MatrixAxes::kInstruction)}}));
+  const UOp* product = ctx.Make(Op::kWmma, results, sources,
+                                ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(instruction.name)}}));
   plan.ranges.erase(range);
   const UOp* number = b_.Add(b_.Mul(at.row, b_.Index(2)), at.column);
-  return ctx.Make(Op::kExtract, DType(Scalar::kF32), {product, number});
+  return ctx.Make(Op::kExtract, DType(instruction.accumulator), {product, number});
 }
 
 void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {

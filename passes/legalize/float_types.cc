@@ -184,7 +184,6 @@ const UOp* FloatTypes::Wmma(const UOp* u, UOpSpan srcs) {
     const DType t = u->src(i)->dtype;
     if (!IsEmulated(t)) continue;
     raw[i] = BitsOf(u->src(i), srcs[i]);
-    if (t.scalar() != Scalar::kF16) Unsupported(u, "matrix instructions on this type");
   }
   if (IsEmulated(u->dtype)) Unsupported(u, "matrix instructions with sums of this type");
   return b_.context().Make(u->op, u->dtype, Span(raw), u->attr);

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "ir/kernel_calls.h"
+#include "ir/matrix/matrix_instruction.h"
 #include "ir/module.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/dependence.h"
@@ -45,12 +46,11 @@ struct Digit {
   int64_t stride = 1;
 };
 
-// Axes, by name, that matrix instructions compute: of 16 rows, 8 columns and 16 terms of a product
-// of halves. A subgroup of 32 work-items computes the 16 x 8 results. A work-item has those in row
-// i, in row i + 8, and in two neighbouring columns.
+// Axes, by name, that matrix instructions compute. A subgroup of 32 work-items computes 16 x 8
+// results. A work-item has those in row i, in row i + 8, and in two neighbouring columns.
 struct MatrixAxes {
-  static constexpr std::string_view kInstruction = "m16n8k16.f32.f16";
-  static constexpr int64_t kRows = 16, kColumns = 8, kTerms = 16;
+  static constexpr int64_t kRows = 16, kColumns = 8;
+  MatrixInstruction instruction;
   std::string row;          // upcast: the first or second eight rows
   std::string row_lane;     // local: of eight rows
   std::string column_lane;  // local: of four pairs of columns

@@ -1,5 +1,6 @@
 #include "passes/schedule/contraction.h"
 
+#include <optional>
 #include <vector>
 
 #include "ir/walk.h"
@@ -18,10 +19,14 @@ bool IsReadDirectly(const UOp* value) {
   return loads;
 }
 
-// Whether the op only moves elements, or converts halves, in which case its source is smaller.
-bool Passes(const UOp* u, bool as_halves) {
-  return IsMovement(u->op) ||
-         (as_halves && u->op == Op::kCast && u->src(0)->dtype.scalar() == Scalar::kF16);
+// Whether the op only moves elements, or converts what a matrix instruction takes, in which case
+// its source is smaller.
+bool Passes(const UOp* u, const std::optional<MatrixInstruction>& instruction) {
+  if (IsMovement(u->op)) return true;
+  if (!instruction || u->op != Op::kCast) return false;
+  const Scalar from = u->src(0)->dtype.scalar();
+  return u->dtype.scalar() == instruction->accumulator &&
+         (from == instruction->a || from == instruction->b);
 }
 
 const UOp* BelowMovement(const UOp* u) {
@@ -47,23 +52,21 @@ std::vector<Contraction> FindContractions(const Kernel& kernel) {
   return out;
 }
 
-bool HasHalfOperands(const Contraction& contraction) {
-  const auto is_half = [](const UOp* u) {
-    u = BelowMovement(u);
-    return u->op == Op::kCast && u->src(0)->dtype.scalar() == Scalar::kF16;
-  };
+std::optional<MatrixInstruction> InstructionOf(const Contraction& contraction) {
   const UOp* product = contraction.product;
-  return product->dtype.scalar() == Scalar::kF32 && is_half(product->src(0)) &&
-         is_half(product->src(1));
+  const UOp *a = BelowMovement(product->src(0)), *b = BelowMovement(product->src(1));
+  if (a->op != Op::kCast || b->op != Op::kCast) return std::nullopt;
+  return MatrixInstructionFor(a->src(0)->dtype.scalar(), b->src(0)->dtype.scalar(),
+                              product->dtype.scalar());
 }
 
 const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
-                              bool as_halves) {
+                              const std::optional<MatrixInstruction>& instruction) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
   const auto packed = [&](const UOp* source, const UOp*& operand) {
     std::vector<const UOp*> moves;  // the outermost first
-    for (; Passes(source, as_halves); source = source->src(0)) moves.push_back(source);
+    for (; Passes(source, instruction); source = source->src(0)) moves.push_back(source);
     operand = ctx.Make(Op::kPacked, source->dtype, UOpSpan(&source, 1));
     const UOp* value = operand;
     std::vector<const UOp*> srcs;

@@ -4,8 +4,10 @@
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_H_
 
+#include <optional>
 #include <vector>
 
+#include "ir/matrix/matrix_instruction.h"
 #include "ir/module.h"
 
 namespace tg::schedule {
@@ -23,13 +25,14 @@ std::vector<Contraction> FindContractions(const Kernel& kernel);
 
 // Returns the root of a new body in which each operand of these contractions' products is wrapped
 // in a `packed` op. The op goes below the movement ops that repeat the operand, so that it packs
-// each element once; with `as_halves`, also below a cast from f16. Updates `operands` and `reduce`
-// of each contraction to nodes of the new body.
+// each element once; with `instruction`, also below a cast from a type that it takes. Updates
+// `operands` and `reduce` of each contraction to nodes of the new body.
 const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
-                              bool as_halves = false);
+                              const std::optional<MatrixInstruction>& instruction = {});
 
-// Whether both factors of the products are halves that are cast to f32.
-bool HasHalfOperands(const Contraction& contraction);
+// The matrix instruction for both factors as they are before casts to the type of the product;
+// nullopt if there is none.
+std::optional<MatrixInstruction> InstructionOf(const Contraction& contraction);
 
 }  // namespace tg::schedule
 

@@ -156,7 +156,8 @@ std::string BindInner(directive::DirectiveList& to, const std::string& axis, int
   return outer;
 }
 
-std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& axes,
+std::optional<std::vector<Directive>> Apply(const MatrixTile& tile,
+                                            const MatrixInstruction& instruction, const Axes& axes,
                                             loop_nest::LoopNest& s, const passes::Target& target) {
   directive::DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
@@ -168,9 +169,8 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& 
   const auto outside = [&](const std::string& axis, int64_t size) {
     return to.Size(axis) == size ? std::string() : axis + ".0";
   };
-  const std::string rows = outside(row, loop_nest::MatrixAxes::kRows),
-                    lanes = outside(lane, loop_nest::MatrixAxes::kColumns);
-  std::string terms = outside(term, loop_nest::MatrixAxes::kTerms);
+  const std::string rows = outside(row, instruction.m), lanes = outside(lane, instruction.n);
+  std::string terms = outside(term, instruction.k);
   to.Try(directive::Matrix{row, lane, term});
   const auto divide = [&](const std::string& axis, int64_t own, int64_t units) {
     if (axis.empty()) return;
@@ -179,7 +179,7 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& 
   };
   divide(rows, tile.rows, tile.row_units);
   divide(lanes, tile.lanes, tile.lane_units);
-  if (!terms.empty()) terms = to.Split(terms, tile.depth / loop_nest::MatrixAxes::kTerms).first;
+  if (!terms.empty()) terms = to.Split(terms, tile.depth / instruction.k).first;
   for (const size_t number : axes.packed) {
     // Without a loop over blocks of terms, the factors are read from memory.
     if (terms.empty()) break;
@@ -226,8 +226,8 @@ struct Problem {
 
 std::optional<Problem> FindProblem(const Module& module, const KernelCalls& calls, Kernel& kernel,
                                    const passes::Target& target, std::vector<Contraction> found,
-                                   bool as_halves) {
-  kernel.body.root = WithPackedOperands(kernel, found, as_halves);
+                                   const std::optional<MatrixInstruction>& instruction) {
+  kernel.body.root = WithPackedOperands(kernel, found, instruction);
   ShapeMap shapes(module, *kernel.body.context);
   absl::StatusOr<loop_nest::LoopNest> s =
       directive::MakeLoopNest(module, calls, kernel, target, shapes);
@@ -282,21 +282,23 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
   }
   if (MergeRoles(module, calls, kernel, target, found)) found = FindContractions(kernel);
   const UOp* const plain = kernel.body.root;
-  if (target.HasMatrixInstructions() && target.matrix_flops_per_second > 0 &&
-      HasHalfOperands(found[0])) {
-    auto problem = FindProblem(module, calls, kernel, target, found, /*as_halves=*/true);
-    auto nest =
-        !problem ? std::nullopt
-                 : ScheduleTile(
-                       *problem, kernel, candidates,
-                       [&](auto observe) { return BestMatrixTile(problem->size, target, observe); },
-                       [&](const MatrixTile& tile, loop_nest::LoopNest& s) {
-                         return Apply(tile, problem->axes, s, target);
-                       });
+  const bool has_rate = target.HasMatrixInstructions() && target.matrix_flops_per_second > 0;
+  if (const auto instruction = has_rate ? InstructionOf(found[0]) : std::nullopt) {
+    auto problem = FindProblem(module, calls, kernel, target, found, instruction);
+    auto nest = !problem
+                    ? std::nullopt
+                    : ScheduleTile(
+                          *problem, kernel, candidates,
+                          [&](auto observe) {
+                            return BestMatrixTile(problem->size, *instruction, target, observe);
+                          },
+                          [&](const MatrixTile& tile, loop_nest::LoopNest& s) {
+                            return Apply(tile, *instruction, problem->axes, s, target);
+                          });
     if (nest) return nest;
     kernel.body.root = plain;
   }
-  auto problem = FindProblem(module, calls, kernel, target, found, /*as_halves=*/false);
+  auto problem = FindProblem(module, calls, kernel, target, found, std::nullopt);
   if (!problem || problem->size.bytes < 4) return std::nullopt;
   const int64_t width = target.mem_width / problem->size.bytes;
   return ScheduleTile(

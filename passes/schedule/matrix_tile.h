@@ -1,10 +1,11 @@
-// Chooses the tile sizes of a contraction of halves on a GPU that has matrix instructions.
+// Chooses the tile sizes of a contraction on a GPU that has matrix instructions for it.
 #ifndef TG_PASSES_SCHEDULE_MATRIX_TILE_H_
 #define TG_PASSES_SCHEDULE_MATRIX_TILE_H_
 
 #include <cstdint>
 #include <optional>
 
+#include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/schedule/gpu_tile.h"
 #include "passes/target.h"
@@ -28,12 +29,12 @@ struct MatrixTile {
 // The predicted time, in seconds, of the whole contraction with this tile. The sizes of
 // `ContractionSize` are those before padding.
 double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
-                         const passes::Target& target);
+                         const MatrixInstruction& instruction, const passes::Target& target);
 
 // The tile with the least predicted time; nullopt if none fits. `observer` receives each tile whose
 // time is predicted.
 std::optional<MatrixTile> BestMatrixTile(
-    const ContractionSize& size, const passes::Target& target,
+    const ContractionSize& size, const MatrixInstruction& instruction, const passes::Target& target,
     llvm::function_ref<void(const MatrixTile&)> observer = nullptr);
 
 }  // namespace tg::schedule

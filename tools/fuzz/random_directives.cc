@@ -54,9 +54,10 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
         if (a.kind == AxisKind::kReduce) reduces.push_back(a.name);
       }
       if (globals.size() < 2 || reduces.empty() || schedule->packed.size() < 2) continue;
-      for (const int64_t n : {loop_nest::MatrixAxes::kRows, loop_nest::MatrixAxes::kColumns,
-                              loop_nest::MatrixAxes::kTerms}) {
-        const std::string name = rng.Pick(n == loop_nest::MatrixAxes::kTerms ? reduces : globals);
+      constexpr int64_t kTerms = 32;  // a multiple of what any instruction takes
+      for (const int64_t n :
+           {loop_nest::MatrixAxes::kRows, loop_nest::MatrixAxes::kColumns, kTerms}) {
+        const std::string name = rng.Pick(n == kTerms ? reduces : globals);
         const Directive pad{"padto", {{name, 0}, {"", n}}};
         if (directive::ApplyDirective(*schedule, pad, target).ok())
           kernel.directives.push_back(pad);

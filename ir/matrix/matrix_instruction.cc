@@ -1,0 +1,48 @@
+#include "ir/matrix/matrix_instruction.h"
+
+namespace tg {
+namespace {
+
+using enum Scalar;
+
+constexpr MatrixInstruction kInstructions[] = {
+    {"m16n8k16.f32.f16", 16, 8, 16, kF16, kF16, kF32},
+    {"m16n8k16.f32.bf16", 16, 8, 16, kBF16, kBF16, kF32},
+    {"m16n8k16.f16.f16", 16, 8, 16, kF16, kF16, kF16},
+    {"m16n8k8.f32.f16", 16, 8, 8, kF16, kF16, kF32},
+    {"m16n8k8.f32.bf16", 16, 8, 8, kBF16, kBF16, kF32},
+    {"m16n8k8.f32.tf32", 16, 8, 8, kF32, kF32, kF32, true},
+    {"m16n8k32.s32.s8.s8", 16, 8, 32, kI8, kI8, kI32},
+    {"m16n8k32.s32.u8.u8", 16, 8, 32, kU8, kU8, kI32},
+    {"m16n8k32.s32.s8.u8", 16, 8, 32, kI8, kU8, kI32},
+    {"m16n8k32.s32.u8.s8", 16, 8, 32, kU8, kI8, kI32},
+};
+
+}  // namespace
+
+std::optional<MatrixInstruction> FindMatrixInstruction(std::string_view name) {
+  for (const MatrixInstruction& mi : kInstructions) {
+    if (mi.name == name) return mi;
+  }
+  return std::nullopt;
+}
+
+std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator) {
+  std::optional<MatrixInstruction> best;
+  for (const MatrixInstruction& mi : kInstructions) {
+    if (mi.a != a || mi.b != b || mi.accumulator != accumulator || mi.tf32) continue;
+    if (!best || mi.k > best->k) best = mi;
+  }
+  return best;
+}
+
+std::pair<int, int> FragmentElement(const MatrixInstruction& mi, int which, int t, int e) {
+  const int group = t / 4, in_group = t % 4;
+  if (which == 2) return {group + (e / 2 ? 8 : 0), in_group * 2 + e % 2};
+  // Registers of A go down the rows before they go along the terms.
+  const int per = mi.PerRegister(), number = e / per, far = which == 0 ? number / 2 : number;
+  const int term = far * 4 * per + in_group * per + e % per;
+  return which == 0 ? std::pair{group + (number % 2 ? 8 : 0), term} : std::pair{term, group};
+}
+
+}  // namespace tg

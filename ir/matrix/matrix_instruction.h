@@ -1,0 +1,41 @@
+// The table of matrix instructions over a subgroup of 32 work-items, D = A*B + C, and the layout of
+// their fragments, by NVIDIA's "PTX ISA", sections on mma fragments.
+#ifndef TG_IR_MATRIX_MATRIX_INSTRUCTION_H_
+#define TG_IR_MATRIX_MATRIX_INSTRUCTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "ir/dtype.h"
+
+namespace tg {
+
+// A is m x k, B is k x n, C and D are m x n. A fragment is a work-item's part of one of them, in
+// registers of 32 bits.
+struct MatrixInstruction {
+  static constexpr int kSubgroup = 32;
+
+  std::string_view name;  // m16n8k16.<accumulator>.<input>, or .<input A>.<input B>
+  int m = 0, n = 0, k = 0;
+  Scalar a = Scalar::kVoid, b = Scalar::kVoid;  // types of A's and of B's elements
+  Scalar accumulator = Scalar::kVoid;           // of C's and D's
+  bool tf32 = false;                            // inputs are f32 of which 10 bits of mantissa count
+
+  // Neighbouring terms of a register.
+  int PerRegister() const { return 32 / BitWidth(a); }
+};
+
+std::optional<MatrixInstruction> FindMatrixInstruction(std::string_view name);
+
+// The instruction of most terms whose products of these types are exact and summed in
+// `accumulator`; nullopt if there is none.
+std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator);
+
+// (row, column) of element `e` of work-item `t`'s fragment; which: 0 for A, 1 for B, 2 for C and D.
+std::pair<int, int> FragmentElement(const MatrixInstruction& mi, int which, int t, int e);
+
+}  // namespace tg
+
+#endif  // TG_IR_MATRIX_MATRIX_INSTRUCTION_H_
