@@ -1,6 +1,7 @@
 // A SizeExpr from the nodes of a kernel.
 #include "absl/strings/str_cat.h"
 #include "codegen/launch_data.h"
+#include "ir/context.h"
 #include "ir/interpret/scalar.h"
 #include "ir/walk.h"
 
