@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "ir/interpret/scalar.h"
 #include "ir/value.h"
-#include "ir/walk.h"
 
 namespace tg::codegen {
 namespace {
-
-bool IsLeaf(const UOp* u, const UOp* item) {
-  return u == item || u->op == Op::kConst || u->op == Op::kVar;
-}
 
 bool IsComputed(Op op) { return interpret::IsAlu(op) || op == Op::kCast || op == Op::kBitcast; }
 
@@ -23,28 +17,20 @@ SizeExpr::SizeExpr(int64_t value) {
   steps_[0].value = value;
 }
 
-absl::StatusOr<SizeExpr> SizeExpr::From(const UOp* root, const Context& context, const UOp* item) {
-  SizeExpr e;
-  e.steps_.clear();
-  NodeMap<uint32_t> numbers;
-  for (const UOp* u : PostOrder(root)) {
-    const bool leaf = IsLeaf(u, item);
-    if (u->dtype.lanes() != 1 || (!leaf && !IsComputed(u->op))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the size of a grid depends on a ", std::string(Mnemonic(u->op)),
-                       "; it can only depend on constants and variables"));
+bool SizeExpr::IsComplete() const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& s = steps_[i];
+    const bool leaf = s.op == Op::kConst || s.op == Op::kVar;
+    if (!leaf && !IsComputed(s.op)) return false;
+    const bool fixed = leaf || s.op == Op::kCast || s.op == Op::kBitcast;
+    const OpInfo& info = GetOpInfo(s.op);
+    const uint32_t operands = leaf ? 0 : fixed ? 1 : static_cast<uint32_t>(info.max_sources);
+    if (s.num_operands != operands || operands > s.operands.size()) return false;
+    for (uint32_t o = 0; o < operands; ++o) {
+      if (s.operands[o] >= i) return false;
     }
-    Step step{.op = u->op, .type = u->dtype.scalar(), .operand_type = u->dtype.scalar()};
-    if (u->op == Op::kConst) step.value = u->word();
-    if (u->op == Op::kVar) step.var = context.String(static_cast<StringId>(u->word()));
-    if (!leaf) {
-      if (u->op != Op::kWhere) step.operand_type = u->src(0)->dtype.scalar();
-      for (const UOp* s : u->srcs()) step.operands[step.num_operands++] = numbers.Get(s);
-    }
-    numbers[u] = static_cast<uint32_t>(e.steps_.size());
-    e.steps_.push_back(std::move(step));
   }
-  return e;
+  return !steps_.empty();
 }
 
 int64_t SizeExpr::Evaluate(const std::function<int64_t(std::string_view)>& var,

@@ -8,12 +8,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/context.h"
 #include "ir/dtype.h"
-#include "ir/uop.h"
+#include "ir/op.h"
+
+namespace tg {
+class Context;
+struct UOp;
+}  // namespace tg
 
 namespace tg::codegen {
 
@@ -42,11 +47,15 @@ class SizeExpr {
 
   SizeExpr() : SizeExpr(1) {}
   explicit SizeExpr(int64_t value);
+  // An expression of these steps, which read earlier steps only (IsComplete).
+  explicit SizeExpr(std::vector<Step> steps) : steps_(std::move(steps)) {}
   // Accepts constants, vars and elementwise ops; other ops are an error. `item` is a special that
   // may also occur; Evaluate takes its value.
   static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context,
                                        const UOp* item = nullptr);
 
+  // Whether there is a step, and each is an op that Evaluate knows with operands before it.
+  bool IsComplete() const;
   bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
   // Returns the value as the interpreter computes it, where `var` gives the value of each variable.
   int64_t Evaluate(const std::function<int64_t(std::string_view)>& var, int64_t item = 0) const;

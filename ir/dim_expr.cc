@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/arithmetic.h"
 #include "base/check.h"
-#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
@@ -117,40 +116,6 @@ bool DimExpr::IsComplete() const {
     }
   }
   return depth == 1 && terms_.size() <= kMaxTerms;
-}
-
-std::optional<DimExpr> DimExpr::FromNode(const Context& context, const UOp* node) {
-  std::vector<DimTerm> reversed;
-  llvm::SmallVector<const UOp*, 16> stack = {node};
-  while (!stack.empty()) {
-    const UOp* u = stack.pop_back_val();
-    if (u->op == Op::kConst) {
-      reversed.push_back({.op = Op::kConst, .value = u->word(), .var = {}});
-    } else if (u->op == Op::kVar) {
-      const std::string_view name = context.String(static_cast<StringId>(u->word()));
-      reversed.push_back({.op = Op::kVar, .value = 0, .var = std::string(name)});
-    } else if (IsArithmetic(u->op)) {
-      reversed.push_back({.op = u->op, .value = 0, .var = {}});
-      stack.push_back(u->src(0));
-      stack.push_back(u->src(1));
-    } else {
-      return std::nullopt;
-    }
-    if (reversed.size() + stack.size() > kMaxTerms) return std::nullopt;
-  }
-  return DimExpr({reversed.rbegin(), reversed.rend()});
-}
-
-const UOp* DimExpr::Node(Context& context) const {
-  return *Fold<const UOp*>(
-      terms_,
-      [&](const DimTerm& t) -> std::optional<const UOp*> {
-        const int64_t word = t.op == Op::kConst ? t.value : int64_t{context.Intern(t.var)};
-        return context.Make(t.op, kIndex, {}, context.MakeAttr(t.op, {word}));
-      },
-      [&](Op op, const UOp* a, const UOp* b) -> std::optional<const UOp*> {
-        return context.Make(op, kIndex, {a, b});
-      });
 }
 
 std::optional<int64_t> DimExpr::Evaluate(const Lookup& var) const {

@@ -1,5 +1,6 @@
 // DimExpr: an extent of a declaration as an expression of the module's variables, independent of
-// any Context. Extents of nodes are UOps (dim.h); FromNode and Node convert.
+// any Context. Extents of nodes are UOps (dim.h); FromNode and Node, which are a part of //ir,
+// convert.
 #ifndef TG_IR_DIM_EXPR_H_
 #define TG_IR_DIM_EXPR_H_
 
@@ -10,12 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "ir/context.h"
+#include "absl/functional/function_ref.h"
 #include "ir/op.h"
-#include "ir/uop.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tg {
+
+class Context;
+struct UOp;
 
 // A step of a DimExpr in postfix order: a number (kConst), a variable (kVar), or an op on the
 // results of the steps before it.
@@ -31,9 +33,9 @@ class DimExpr {
   // Longer expressions cannot be held: declarations are read by people.
   static constexpr size_t kMaxTerms = 256;
 
-  using Lookup = llvm::function_ref<std::optional<int64_t>(std::string_view)>;
+  using Lookup = absl::FunctionRef<std::optional<int64_t>(std::string_view)>;
   using Range = std::pair<int64_t, int64_t>;  // least and greatest value
-  using RangeLookup = llvm::function_ref<std::optional<Range>(std::string_view)>;
+  using RangeLookup = absl::FunctionRef<std::optional<Range>(std::string_view)>;
 
   DimExpr() = default;
   // Terms whose last one is the result (IsComplete).

@@ -7,7 +7,6 @@
 namespace tg {
 namespace {
 
-constexpr std::string_view kRoles[] = {"input", "output", "param", "state", "temp"};
 constexpr std::string_view kAxisKinds[] = {"global", "local",  "group", "reduce", "unroll",
                                            "upcast", "vector", "loop",  "stage"};
 
@@ -29,8 +28,6 @@ auto* Find(const List& list, std::string_view name) {
 
 }  // namespace
 
-std::string_view RoleName(Role r) { return kRoles[static_cast<int>(r)]; }
-std::optional<Role> RoleFromName(std::string_view name) { return FromName<Role>(kRoles, name); }
 std::string_view AxisKindName(AxisKind k) { return kAxisKinds[static_cast<int>(k)]; }
 std::optional<AxisKind> AxisKindFromName(std::string_view name) {
   return FromName<AxisKind>(kAxisKinds, name);
@@ -78,55 +75,6 @@ Dim DeclDim::In(Context& context) const {
   if (!expr.empty()) return expr.Node(context);
   return context.Make(Op::kVar, kIndex, {},
                       context.MakeAttr(Op::kVar, {int64_t{context.Intern(var)}}));
-}
-
-std::optional<int64_t> DeclDim::Evaluate(const DimExpr::Lookup& lookup) const {
-  if (!is_symbolic()) return size;
-  return expr.empty() ? lookup(var) : expr.Evaluate(lookup);
-}
-
-std::string DeclDim::Text() const {
-  if (!is_symbolic()) return std::to_string(size);
-  return expr.empty() ? "@" + var : expr.Text();
-}
-
-std::optional<DimExpr::Range> BoundsOf(const Module& module, const DeclDim& dim) {
-  const auto bounds = [&](std::string_view name) {
-    const VarDecl* var = module.FindVar(name);
-    return var ? std::optional(DimExpr::Range{var->min, var->max}) : std::nullopt;
-  };
-  if (!dim.is_symbolic()) return DimExpr::Range{dim.size, dim.size};
-  return dim.expr.empty() ? bounds(dim.var) : dim.expr.Bounds(bounds);
-}
-
-std::string BrokenRequirement(const Module& module, const DimExpr::Lookup& vars) {
-  for (const Requirement& r : module.requirements) {
-    const std::optional<int64_t> left = r.left.Evaluate(vars), right = r.right.Evaluate(vars);
-    if (!left || !right || (r.is_equality ? *left == *right : *left <= *right)) continue;
-    std::vector<DimTerm> both = r.left.terms();
-    both.insert(both.end(), r.right.terms().begin(), r.right.terms().end());
-    const std::string text =
-        absl::StrCat("the sizes do not fit: ", r.what.empty() ? "" : r.what + ": ", r.left.Text(),
-                     r.is_equality ? " and " : " must be at most ", r.right.Text(),
-                     r.is_equality ? " must be equal; " : "; ");
-    return absl::StrCat(text, "they are ", *left, " and ", *right, " with ",
-                        DimExpr(std::move(both)).Values(vars));
-  }
-  return "";
-}
-
-const BufferDecl* Module::FindBuffer(std::string_view name) const {
-  for (const BufferDecl& b : buffers) {
-    if (b.name == name) return &b;
-  }
-  return nullptr;
-}
-
-const VarDecl* Module::FindVar(std::string_view name) const {
-  for (const VarDecl& v : vars) {
-    if (v.name == name) return &v;
-  }
-  return nullptr;
 }
 
 Graph* Module::FindGraph(std::string_view name) const { return Find(graphs, name); }

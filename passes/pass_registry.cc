@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "ir/text/diagnostic.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"

@@ -1,5 +1,6 @@
 #include "passes/pipeline_text.h"
 
+#include "base/suggest.h"
 #include "ir/text/diagnostic.h"
 
 namespace tg::passes {

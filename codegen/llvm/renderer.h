@@ -19,19 +19,11 @@
 #ifndef TG_CODEGEN_LLVM_RENDERER_H_
 #define TG_CODEGEN_LLVM_RENDERER_H_
 
-#include <cstdint>
-
+#include "codegen/llvm/kernel_function.h"
 #include "codegen/renderer.h"
 #include "passes/target.h"
 
 namespace tg::llvm_ir {
-
-// Computes the work-group (group0, group1, group2). `arguments`: a word for each parameter, the
-// address of a buffer or a variable's value. `scratch`: RenderedKernel::group_memory bytes,
-// aligned to kScratchAlignment, that no other call uses at the same time.
-using KernelFunction = void (*)(const void* const* arguments, void* scratch, int64_t group0,
-                                int64_t group1, int64_t group2);
-inline constexpr int64_t kScratchAlignment = 64;
 
 // RenderedKernel::source is a module of the kernel's two functions, RenderedKernel::body the two
 // functions without declarations, and RenderedKernel::name the name of the KernelFunction.

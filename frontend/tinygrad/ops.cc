@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/suggest.h"
 #include "frontend/tinygrad/types.h"
 #include "ir/text/diagnostic.h"
 #include "llvm/ADT/StringMap.h"

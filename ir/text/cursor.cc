@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggest.h"
+
 namespace tg::text {
 namespace {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "llvm/ADT/StringRef.h"
-
 namespace tg {
 namespace {
 
@@ -175,34 +173,6 @@ void Diagnostics::SortFrom(size_t first) {
                      return std::pair(a.loc.line, a.loc.column) <
                             std::pair(b.loc.line, b.loc.column);
                    });
-}
-
-std::string_view Suggest(std::string_view word, std::span<const std::string_view> candidates) {
-  // At most a third of the letters may differ, and fewer than all of a short word.
-  if (word.size() < 2) return {};
-  const auto limit = static_cast<unsigned>(std::max<size_t>(1, word.size() / 3));
-  unsigned best = limit + 1;
-  std::string_view result;
-  const llvm::StringRef wanted(word.data(), std::min<size_t>(word.size(), 64));
-  for (std::string_view c : candidates) {
-    if (c.empty()) continue;
-    const llvm::StringRef candidate(c.data(), c.size());
-    // A difference only in case is the likeliest mistake.
-    const bool same = word.size() == c.size() && wanted.equals_insensitive(candidate);
-    const unsigned d = same ? 0 : wanted.edit_distance(candidate, true, best);
-    if (d < best) {
-      best = d;
-      result = c;
-    }
-  }
-  return result;
-}
-
-std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates,
-                       std::string_view sigil) {
-  const std::string_view best = Suggest(word, candidates);
-  if (best.empty()) return {};
-  return "; did you mean '" + std::string(sigil) + std::string(best) + "'?";
 }
 
 }  // namespace tg

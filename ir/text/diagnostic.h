@@ -76,12 +76,6 @@ class Diagnostics {
   std::vector<size_t> line_starts_;  // filled at the first error
 };
 
-// The candidate of which `word` is a likely misspelling, or empty.
-std::string_view Suggest(std::string_view word, std::span<const std::string_view> candidates);
-// "; did you mean 'x'?", or empty. `sigil` is printed before the candidate ("%", "@").
-std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates,
-                       std::string_view sigil = {});
-
 }  // namespace tg
 
 #endif  // TG_IR_TEXT_DIAGNOSTIC_H_

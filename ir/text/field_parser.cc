@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/suggest.h"
 #include "ir/text/body_parser.h"
 #include "ir/text/foreign_ops.h"
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/suggest.h"
 #include "ir/text/diagnostic.h"
 
 namespace tg {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/suggest.h"
 #include "ir/text/module_parser.h"
 
 namespace tg::text {

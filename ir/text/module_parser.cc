@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/cat.h"
+#include "base/suggest.h"
 #include "ir/text/constant.h"
 
 namespace tg::text {

@@ -4,6 +4,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/suggest.h"
+
 namespace tg::text {
 namespace {
 // Enough for a suggestion; with more candidates an invalid file would be slow to refuse.

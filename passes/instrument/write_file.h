@@ -1,32 +1,19 @@
-// Writes a file atomically, so that readers never see a part of it.
+// base/write_file.h under the names that tools use, and standard output.
 #ifndef TG_PASSES_INSTRUMENT_WRITE_FILE_H_
 #define TG_PASSES_INSTRUMENT_WRITE_FILE_H_
 
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "absl/status/status.h"
+#include "base/write_file.h"
 
 namespace tg::instrument {
 
-// Writes the pieces in order to a new file in the same folder and renames it over `path`, so that a
-// reader sees the old file or the complete new one. With several writers the last one wins. After
-// an error, which names the path and the cause, the old file remains and the new one is removed;
-// for signals see TemporaryFile. The file keeps its mode, and a link stays a link. A file that is
-// not regular (/dev/null, a pipe) is written directly.
-absl::Status WriteFile(const std::string& path, std::span<const std::string_view> pieces);
-absl::Status WriteFile(const std::string& path, std::string_view content);
-
-// Writes all to standard output and flushes.
-absl::Status WriteStdout(std::string_view content);
+using tg::MakeFolder;
+using tg::WriteFile;
+using tg::WriteStdout;
 
 // Flushes llvm::outs(). Returns an error of this or an earlier write once, and clears it, because a
 // pending error would abort the process at exit.
 absl::Status FlushStdout();
-
-// Creates the folder and its parents, if they are missing.
-absl::Status MakeFolder(const std::string& path);
 
 }  // namespace tg::instrument
 

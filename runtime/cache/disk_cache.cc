@@ -18,7 +18,7 @@
 #include "base/environment.h"
 #include "base/hash.h"
 #include "base/status.h"
-#include "passes/instrument/write_file.h"
+#include "base/write_file.h"
 #include "runtime/io/file.h"
 
 namespace tg::runtime {
@@ -130,7 +130,7 @@ void DiskCache::Store(std::string_view key, std::string_view value) {
   std::string head = Cat(kCacheMagic, Number(key.size()), Number(value.size()), key);
   const std::string checksum = Number(Fnv64(value, Fnv64(head)));
   const absl::Status written =
-      instrument::WriteFile(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
+      WriteFile(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
   if (!written.ok()) return WarnOnce(written);
   bool scan = false;
   {

@@ -11,7 +11,6 @@
 
 #include "base/status.h"
 #include "codegen/llvm/compile_interface.h"
-#include "llvm/Config/llvm-config.h"
 #include "runtime/cpu/processor.h"
 
 namespace tg::cpu {
@@ -99,8 +98,8 @@ absl::StatusOr<std::string> Compile(std::string_view text, Output output) {
 std::string CodeGeneratorKey() {
   struct stat file = {};
   stat(Path().c_str(), &file);
-  return Cat("LLVM ", LLVM_VERSION_STRING, ", ", file.st_size, " bytes of ", file.st_mtim.tv_sec,
-             ".", file.st_mtim.tv_nsec, "\n", ThisProcessor().key);
+  return Cat("LLVM of ", file.st_size, " bytes of ", file.st_mtim.tv_sec, ".", file.st_mtim.tv_nsec,
+             "\n", ThisProcessor().key);
 }
 
 }  // namespace tg::cpu

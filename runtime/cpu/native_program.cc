@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "codegen/llvm/renderer.h"
+#include "codegen/llvm/kernel_function.h"
 #include "runtime/cpu/code_generator.h"
 #include "runtime/cpu/native_context.h"
 #include "runtime/cpu/object_code.h"
@@ -154,61 +154,100 @@ absl::StatusOr<Compiled> Ready(const codegen::RenderedKernel& kernel, std::strin
   return compiled;
 }
 
-}  // namespace
+// Kernels with their objects, in the given order.
+struct CompiledKernels {
+  std::vector<Compiled> kernels;
+  std::vector<std::string> objects;
+  bool from_cache = true;
+};
 
-absl::StatusOr<std::shared_ptr<const Program>> BuildNative(
-    std::shared_ptr<Context> context, std::span<const codegen::RenderedKernel> kernels,
-    DiskCache* cache, SpanLog* spans) {
+absl::StatusOr<CompiledKernels> CompileAll(std::span<const NativeKernel> kernels, DiskCache* cache,
+                                           SpanLog* spans) {
   std::vector<absl::StatusOr<Compiled>> compiled(kernels.size());
+  std::vector<std::string> objects(kernels.size());
   std::vector<Span> times(kernels.size());
   std::atomic<bool> from_cache = true;
-  const std::string machine = cache == nullptr ? "" : CodeGeneratorKey();
+  const bool all_known = std::all_of(kernels.begin(), kernels.end(),
+                                     [](const NativeKernel& k) { return !k.object.empty(); });
+  const std::string machine = cache == nullptr || all_known ? "" : CodeGeneratorKey();
   const auto build = [&](size_t i) {
-    const codegen::RenderedKernel& kernel = kernels[i];
+    const codegen::RenderedKernel& kernel = *kernels[i].kernel;
+    if (!kernels[i].object.empty()) {
+      objects[i] = kernels[i].object;
+      compiled[i] = Ready(kernel, objects[i]);
+      return;
+    }
     const std::string& text = kernel.source;
     const std::string key = cache == nullptr ? "" : Cat("tg machine code 1\n", machine, "\n", text);
     if (cache != nullptr) {
-      if (const auto object = cache->Load(key); object.has_value()) {
+      if (auto object = cache->Load(key); object.has_value()) {
         compiled[i] = Ready(kernel, *object);
+        objects[i] = *std::move(object);
         if (compiled[i].ok()) return;
         cache->Remove(key);
       }
     }
     from_cache = false;
     times[i] = {.name = kernel.name, .start = HostNanos(), .is_detail = true};
-    const absl::StatusOr<std::string> object = Compile(text, Output::kObject);
+    absl::StatusOr<std::string> object = Compile(text, Output::kObject);
     times[i].end = HostNanos();
-    compiled[i] = object.ok() ? Ready(kernel, *object) : absl::StatusOr<Compiled>(object.status());
-    if (!compiled[i].ok()) {
-      compiled[i] = absl::Status(
-          compiled[i].status().code(),
-          Cat("kernel @", kernel.name, ": ", std::string(compiled[i].status().message())));
-    } else if (cache != nullptr) {
-      cache->Store(key, *object);
+    if (!object.ok()) {
+      compiled[i] = object.status();
+      return;
     }
+    compiled[i] = Ready(kernel, *object);
+    if (compiled[i].ok() && cache != nullptr) cache->Store(key, *object);
+    objects[i] = *std::move(object);
   };
   // The largest first, so that none of them is left for the end.
   std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return kernels[a].source.size() > kernels[b].source.size();
+    return kernels[a].kernel->source.size() > kernels[b].kernel->source.size();
   });
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i; (i = next.fetch_add(1)) < order.size();) build(order[i]);
   };
   std::vector<std::thread> threads;
-  const size_t processors = std::min<size_t>(static_cast<size_t>(UsableProcessors()), order.size());
+  const size_t processors =
+      all_known ? 1 : std::min<size_t>(static_cast<size_t>(UsableProcessors()), order.size());
   while (threads.size() + 1 < processors) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  std::map<std::string, Compiled, std::less<>> ready;
+  CompiledKernels out;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (!compiled[i].ok()) return compiled[i].status();
-    ready.emplace(kernels[i].name, *std::move(compiled[i]));
+    if (!compiled[i].ok()) {
+      return absl::Status(compiled[i].status().code(),
+                          Cat("kernel @", kernels[i].kernel->name, ": ",
+                              std::string(compiled[i].status().message())));
+    }
+    out.kernels.push_back(*std::move(compiled[i]));
     if (spans != nullptr && times[i].end > 0) spans->push_back(std::move(times[i]));
   }
-  return std::make_shared<const NativeProgram>(std::move(context), from_cache, std::move(ready));
+  out.objects = std::move(objects);
+  out.from_cache = from_cache;
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Program>> BuildNative(std::shared_ptr<Context> context,
+                                                           std::span<const NativeKernel> kernels,
+                                                           DiskCache* cache, SpanLog* spans) {
+  TG_ASSIGN_OR_RETURN(CompiledKernels all, CompileAll(kernels, cache, spans));
+  std::map<std::string, Compiled, std::less<>> ready;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    ready.emplace(kernels[i].kernel->name, std::move(all.kernels[i]));
+  }
+  return std::make_shared<const NativeProgram>(std::move(context), all.from_cache,
+                                               std::move(ready));
+}
+
+absl::StatusOr<std::vector<std::string>> CompileNative(std::span<const NativeKernel> kernels,
+                                                       DiskCache* cache, SpanLog* spans) {
+  TG_ASSIGN_OR_RETURN(CompiledKernels all, CompileAll(kernels, cache, spans));
+  return std::move(all.objects);
 }
 
 }  // namespace tg::cpu

@@ -71,7 +71,9 @@ class NativeProgramTest : public testing::Test {
     fs::remove_all(folder_);
   }
   std::shared_ptr<const Program> Build(DiskCache* cache) {
-    auto program = BuildNative(context_, kernels_, cache);
+    std::vector<NativeKernel> kernels;
+    for (const codegen::RenderedKernel& kernel : kernels_) kernels.push_back({&kernel, {}});
+    auto program = BuildNative(context_, kernels, cache);
     EXPECT_TRUE(program.ok()) << program.status();
     return program.ok() ? *program : nullptr;
   }

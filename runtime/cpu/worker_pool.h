@@ -15,13 +15,13 @@
 #include <thread>
 #include <vector>
 
-#include "llvm/ADT/STLExtras.h"
+#include "absl/functional/function_ref.h"
 
 namespace tg::cpu {
 
 class WorkerPool {
  public:
-  using Job = llvm::function_ref<void(int64_t begin, int64_t end)>;
+  using Job = absl::FunctionRef<void(int64_t begin, int64_t end)>;
 
   // `threads` includes the calling thread.
   explicit WorkerPool(int threads);

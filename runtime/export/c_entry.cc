@@ -44,7 +44,7 @@ std::string CPrototype(const std::string& head, std::string params) {
 void FindUsedBuffers(std::span<const ScheduledKernel> schedule, const RenderedKernels& rendered,
                      std::set<int>& used) {
   for (const ScheduledKernel& item : schedule) {
-    if (item.kernel == nullptr) {
+    if (item.is_copy()) {
       for (const BufferSlice& slice : item.buffers) used.insert(slice.buffer);
       continue;
     }
@@ -65,7 +65,8 @@ absl::StatusOr<CEntry> CEntryWriter::Write(const Graph& graph, const std::string
   TG_ASSIGN_OR_RETURN(std::string body, Body(schedule, entry));
   int64_t group_memory = 0;
   for (const ScheduledKernel& item : schedule) {
-    if (item.kernel) group_memory = std::max(group_memory, rendered_.at(item.kernel)->group_memory);
+    if (item.is_copy()) continue;
+    group_memory = std::max(group_memory, rendered_.at(item.kernel)->group_memory);
   }
   if (group_memory > 0) {
     body = Cat("  unsigned char* const group = (unsigned char*)scratch + ", entry.scratch_bytes,
@@ -97,7 +98,7 @@ absl::StatusOr<CEntry> CEntryWriter::Write(const Graph& graph, const std::string
 void CEntryWriter::FindVars(std::span<const ScheduledKernel> schedule,
                             std::set<std::string>& vars) const {
   for (const ScheduledKernel& item : schedule) {
-    if (item.kernel == nullptr) continue;
+    if (item.is_copy()) continue;
     std::set<std::string> bound;
     for (const VarUse& var : item.vars) {
       if (var.bound) bound.insert(var.name);
@@ -146,7 +147,7 @@ absl::Status CEntryWriter::FindParams(std::span<const ScheduledKernel> schedule,
     }
   }
   for (const ScheduledKernel& item : schedule) {
-    if (item.kernel == nullptr) {
+    if (item.is_copy()) {
       written_.insert(item.buffers[0].buffer);
       continue;
     }

@@ -28,7 +28,7 @@ std::string CDeclaration(const BufferDecl& buffer);
 std::string CPrototype(const std::string& head, std::string params);
 
 // By name of the kernel.
-using RenderedKernels = std::map<const Kernel*, const codegen::RenderedKernel*>;
+using RenderedKernels = std::map<int, const codegen::RenderedKernel*>;
 
 // Adds the buffers that the kernels of a schedule take.
 void FindUsedBuffers(std::span<const ScheduledKernel> schedule, const RenderedKernels& rendered,

@@ -29,8 +29,7 @@ absl::StatusOr<std::string> CEntryWriter::Body(std::span<const ScheduledKernel> 
   }
   if (entry.scratch_bytes > 0) out += "  unsigned char* const temp = scratch;\n";
   for (const ScheduledKernel& item : schedule) {
-    TG_ASSIGN_OR_RETURN(const std::string launch,
-                        item.kernel == nullptr ? Copy(item) : Launch(item));
+    TG_ASSIGN_OR_RETURN(const std::string launch, item.is_copy() ? Copy(item) : Launch(item));
     out += launch;
   }
   return out;
@@ -78,8 +77,9 @@ absl::StatusOr<std::string> CEntryWriter::Launch(const ScheduledKernel& item) co
       continue;
     }
     if (p.slot < 0 || static_cast<size_t>(p.slot) >= item.buffers.size()) {
-      return InvalidArgument("kernel @", item.kernel->name, " reads its argument ", p.slot,
-                             ", but the graph gives it ", item.buffers.size(), " buffers");
+      return InvalidArgument("kernel @", module_.kernels[static_cast<size_t>(item.kernel)]->name,
+                             " reads its argument ", p.slot, ", but the graph gives it ",
+                             item.buffers.size(), " buffers");
     }
     TG_ASSIGN_OR_RETURN(
         const std::string pointer,

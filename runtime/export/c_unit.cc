@@ -30,7 +30,7 @@ class UnitWriter {
              std::string_view name, CUnit& unit)
       : module_(module), name_(name), unit_(unit) {
     for (size_t i = 0; i < module.kernels.size(); ++i) {
-      rendered_[module.kernels[i].get()] = &kernels[i];
+      rendered_[static_cast<int>(i)] = &kernels[i];
     }
   }
 

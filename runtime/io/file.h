@@ -1,5 +1,5 @@
 // Reads files as bytes, whole or mapped. Errors name the path and the operating system's reason.
-// passes/instrument/write_file.h writes files.
+// base/write_file.h writes files.
 #ifndef TG_RUNTIME_IO_FILE_H_
 #define TG_RUNTIME_IO_FILE_H_
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "passes/instrument/write_file.h"
+#include "base/write_file.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy_header.h"
 
@@ -231,7 +231,7 @@ absl::Status WriteNpy(const std::string& path, const HostTensor& tensor) {
   if (!header.ok()) return InvalidArgument(path, ": ", std::string(header.status().message()));
   const std::string_view data(reinterpret_cast<const char*>(tensor.data.data()),
                               tensor.data.size());
-  return instrument::WriteFile(path, std::array<std::string_view, 2>{*header, data});
+  return WriteFile(path, std::array<std::string_view, 2>{*header, data});
 }
 
 }  // namespace tg::runtime

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/write_file.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-#include "passes/instrument/write_file.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/safetensors_dtype.h"
 
@@ -87,7 +87,7 @@ absl::Status WriteSafetensors(const std::string& path, std::vector<NamedTensor> 
   for (const NamedTensor& tensor : tensors) {
     pieces.emplace_back(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
   }
-  return instrument::WriteFile(path, pieces);
+  return WriteFile(path, pieces);
 }
 
 }  // namespace tg::runtime

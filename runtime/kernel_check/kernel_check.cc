@@ -86,12 +86,9 @@ double ToleranceOf(Scalar scalar, int64_t expected, ModuleFlags flags) {
 KernelChecker::KernelChecker(const Module& reference, const Module& compiled, CheckOptions options)
     : reference_(reference), compiled_(compiled), options_(std::move(options)) {}
 
-const Kernel* KernelChecker::ReferenceOf(const Kernel& compiled) const {
-  for (size_t i = 0; i < compiled_.kernels.size(); ++i) {
-    if (compiled_.kernels[i]->name != compiled.name) continue;
-    return i < reference_.kernels.size() ? reference_.kernels[i].get() : nullptr;
-  }
-  return nullptr;
+const Kernel* KernelChecker::ReferenceOf(const ScheduledKernel& call) const {
+  const auto i = static_cast<size_t>(call.kernel);
+  return call.is_copy() || i >= reference_.kernels.size() ? nullptr : reference_.kernels[i].get();
 }
 
 std::pair<int64_t, int64_t> KernelChecker::Window(const BufferSlice& slice) const {
@@ -145,9 +142,8 @@ absl::Status KernelChecker::Distribute(const Plan& plan) {
   share_.assign(steps, std::nullopt);
   std::vector<std::pair<int64_t, size_t>> costs;
   for (size_t i = 0; i < steps; ++i) {
-    const Kernel* kernel = plan.step(i).kernel;
-    if (kernel == nullptr || plan.kernels()[i].empty) continue;
-    const Kernel* reference = ReferenceOf(*kernel);
+    if (plan.step(i).is_copy() || plan.kernels()[i].empty) continue;
+    const Kernel* reference = ReferenceOf(plan.step(i));
     if (reference == nullptr) continue;
     TG_ASSIGN_OR_RETURN(const std::vector<interpret::SampleArg> args, ArgsOf(plan, i));
     const VarMap vars = plan.VarsOf(i);
@@ -170,7 +166,8 @@ absl::Status KernelChecker::Distribute(const Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::Status KernelChecker::BeforeStep(const Graph&, const Plan& plan, size_t step) {
+absl::Status KernelChecker::BeforeStep(const runtime::ScheduledGraph&, const Plan& plan,
+                                       size_t step) {
   before_.clear();
   if (step == 0) TG_RETURN_IF_ERROR(Distribute(plan));
   const VarMap vars = plan.VarsOf(step);
@@ -181,10 +178,11 @@ absl::Status KernelChecker::BeforeStep(const Graph&, const Plan& plan, size_t st
   return absl::OkStatus();
 }
 
-absl::Status KernelChecker::AfterStep(const Graph& graph, const Plan& plan, size_t step) {
+absl::Status KernelChecker::AfterStep(const runtime::ScheduledGraph& graph, const Plan& plan,
+                                      size_t step) {
   const ScheduledKernel& call = plan.step(step);
   if (plan.kernels()[step].empty) return absl::OkStatus();
-  TG_RETURN_IF_ERROR(call.kernel == nullptr ? CompareCopy(plan, step) : CompareKernel(plan, step));
+  TG_RETURN_IF_ERROR(call.is_copy() ? CompareCopy(plan, step) : CompareKernel(plan, step));
   if (options_.progress) options_.progress(step + 1, plan.kernels().size());
   if (!finding_) return absl::OkStatus();
   finding_->graph = graph.name;
@@ -195,7 +193,7 @@ absl::Status KernelChecker::AfterStep(const Graph& graph, const Plan& plan, size
   finding_->vars = plan.VarsOf(step);
   finding_->compiled = plan.kernels()[step].kernel;
   finding_->nodes = runtime::DescribeNodes(plan.kernels()[step]);
-  if (call.kernel != nullptr) finding_->reference = ReferenceOf(*call.kernel);
+  finding_->reference = ReferenceOf(call);
   for (auto& [buffer, contents] : before_) finding_->before.push_back(std::move(contents));
   before_.clear();
   return absl::FailedPreconditionError(finding_->Describe(compiled_));
@@ -229,9 +227,10 @@ absl::Status KernelChecker::CompareCopy(const Plan& plan, size_t step) {
 
 absl::Status KernelChecker::CompareKernel(const Plan& plan, size_t step) {
   const ScheduledKernel& call = plan.step(step);
-  const Kernel* reference = ReferenceOf(*call.kernel);
+  const Kernel* reference = ReferenceOf(call);
   if (reference == nullptr) {
-    return absl::InternalError(Cat("kernel @", call.kernel->name, " has no reference"));
+    return absl::InternalError(
+        Cat("kernel @", plan.kernels()[step].kernel->name, " has no reference"));
   }
   const std::vector<bool> stored = interpret::StoredSlots(*reference, call.buffers.size());
   std::map<int, Contents> after;
@@ -278,7 +277,7 @@ absl::StatusOr<bool> KernelChecker::CompareSample(const Plan& plan, size_t step,
     }
     if (comparison.largest() > counts_.largest) {
       counts_.largest = comparison.largest();
-      counts_.largest_kernel = call.kernel->name;
+      counts_.largest_kernel = plan.kernels()[step].kernel->name;
     }
     compared += comparison.mismatch().compared;
     total += store.total;
@@ -322,7 +321,7 @@ absl::Status KernelChecker::CompareWhole(const Plan& plan, size_t step, const Ke
   if (const absl::Status s = interpret::RunKernel(reference, args, vars, options); !s.ok()) {
     if (tracked || s.message().find("too many steps") == std::string::npos) return s;
     counts_.skipped.push_back(
-        Cat("kernel @", call.kernel->name, " takes too long to be interpreted"));
+        Cat("kernel @", plan.kernels()[step].kernel->name, " takes too long to be interpreted"));
     return absl::OkStatus();
   }
   for (const auto& [number, contents] : after) {
@@ -340,7 +339,7 @@ absl::Status KernelChecker::CompareWhole(const Plan& plan, size_t step, const Ke
     }
     if (comparison.largest() > counts_.largest) {
       counts_.largest = comparison.largest();
-      counts_.largest_kernel = call.kernel->name;
+      counts_.largest_kernel = plan.kernels()[step].kernel->name;
     }
     Found(comparison.mismatch(), false);
   }

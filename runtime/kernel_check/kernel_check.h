@@ -51,7 +51,7 @@ struct Finding {
   std::string graph;
   size_t step = 0, steps = 0;         // in the plan
   const Kernel* reference = nullptr;  // as it was interpreted; null: a copy between devices
-  const Kernel* compiled = nullptr;
+  const runtime::CompiledKernel* compiled = nullptr;  // null: a copy
   const runtime::Context* device = nullptr;
   runtime::ScheduledKernel call;
   runtime::VarMap vars;
@@ -82,9 +82,11 @@ class KernelChecker final : public runtime::StepObserver {
   // `compiled`, in the same order. `compiled`: the module of the session. Both outlive the checker.
   KernelChecker(const Module& reference, const Module& compiled, CheckOptions options = {});
 
-  absl::Status BeforeStep(const Graph& graph, const runtime::Plan& plan, size_t step) override;
+  absl::Status BeforeStep(const runtime::ScheduledGraph& graph, const runtime::Plan& plan,
+                          size_t step) override;
   // FailedPrecondition if the kernel differs; finding() has the details.
-  absl::Status AfterStep(const Graph& graph, const runtime::Plan& plan, size_t step) override;
+  absl::Status AfterStep(const runtime::ScheduledGraph& graph, const runtime::Plan& plan,
+                         size_t step) override;
 
   const std::optional<Finding>& finding() const { return finding_; }
   const Counts& counts() const { return counts_; }
@@ -92,7 +94,7 @@ class KernelChecker final : public runtime::StepObserver {
   std::string Summary() const;
 
  private:
-  const Kernel* ReferenceOf(const Kernel& compiled) const;
+  const Kernel* ReferenceOf(const runtime::ScheduledKernel& call) const;
   // Decides how many evaluations each kernel of the plan gets.
   absl::Status Distribute(const runtime::Plan& plan);
   absl::StatusOr<std::vector<interpret::SampleArg>> ArgsOf(const runtime::Plan& plan,

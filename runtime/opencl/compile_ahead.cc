@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "passes/instrument/write_file.h"
+#include "base/write_file.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/opencl_layers.h"
 #include "runtime/opencl/pocl_cache.h"
@@ -144,7 +144,7 @@ bool Start(Worker& worker, const std::string& executable, const fs::path& cache)
   if (::mkdtemp(folder.data()) == nullptr) return false;
   worker.folder = folder;
   const fs::path input = worker.folder / "job";
-  if (!instrument::WriteFile(input.string(), JobText(worker.job->job)).ok()) return false;
+  if (!WriteFile(input.string(), JobText(worker.job->job)).ok()) return false;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
   posix_spawn_file_actions_t actions;

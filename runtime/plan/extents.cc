@@ -4,7 +4,7 @@
 
 namespace tg::runtime {
 
-absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer,
+absl::StatusOr<size_t> BufferBytes(const Declarations& decls, const BufferDecl& buffer,
                                    const VarMap& vars) {
   if (!buffer.dtype.is_value()) {
     return Unimplemented("buffer @", buffer.name, " is of type ", buffer.dtype.ToString(),
@@ -14,7 +14,7 @@ absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffe
   for (const DeclDim& dim : buffer.shape) {
     std::string missing;
     dim.ForEachVar([&](const std::string& var) {
-      if (module.FindVar(var) == nullptr) missing = var;
+      if (decls.FindVar(var) == nullptr) missing = var;
     });
     if (!missing.empty()) {
       return InvalidArgument("buffer @", buffer.name, ": there is no variable @", missing);
@@ -26,7 +26,7 @@ absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffe
                          return value == vars.end() ? std::nullopt : std::optional(value->second);
                        });
     const std::optional<DimExpr::Range> bounds =
-        extent ? DimExpr::Range{*extent, *extent} : BoundsOf(module, dim);
+        extent ? DimExpr::Range{*extent, *extent} : BoundsOf(decls, dim);
     if (!bounds || bounds->second < 0 || __builtin_mul_overflow(bytes, bounds->second, &bytes)) {
       return InvalidArgument("buffer @", buffer.name, " has more bytes than 64 bits count");
     }
@@ -58,10 +58,11 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const Var
   return shape;
 }
 
-absl::StatusOr<std::vector<int64_t>> GreatestShape(const Module& module, const BufferDecl& buffer) {
-  TG_RETURN_IF_ERROR(BufferBytes(module, buffer).status());
+absl::StatusOr<std::vector<int64_t>> GreatestShape(const Declarations& decls,
+                                                   const BufferDecl& buffer) {
+  TG_RETURN_IF_ERROR(BufferBytes(decls, buffer).status());
   std::vector<int64_t> shape;
-  for (const DeclDim& dim : buffer.shape) shape.push_back(BoundsOf(module, dim)->second);
+  for (const DeclDim& dim : buffer.shape) shape.push_back(BoundsOf(decls, dim)->second);
   return shape;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/module.h"
+#include "ir/decls.h"
 
 namespace tg::runtime {
 
@@ -19,7 +19,7 @@ using VarMap = std::map<std::string, int64_t, std::less<>>;
 // Returns the bytes to allocate for a buffer. A variable that is not in `vars` counts with its
 // greatest value. InvalidArgument if the product overflows or a variable is not declared;
 // Unimplemented for images.
-absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer,
+absl::StatusOr<size_t> BufferBytes(const Declarations& decls, const BufferDecl& buffer,
                                    const VarMap& vars = {});
 
 // Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
@@ -27,7 +27,8 @@ absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffe
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
 
 // Returns the shape that BufferBytes counts without values of variables.
-absl::StatusOr<std::vector<int64_t>> GreatestShape(const Module& module, const BufferDecl& buffer);
+absl::StatusOr<std::vector<int64_t>> GreatestShape(const Declarations& decls,
+                                                   const BufferDecl& buffer);
 
 }  // namespace tg::runtime
 

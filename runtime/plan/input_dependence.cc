@@ -42,8 +42,9 @@ std::vector<bool> StepsThatDependOnInput(const Module& module,
     const size_t n = step.buffers.size();
     // A copy writes its first operand.
     std::vector<bool> stored(n, false);
-    if (step.kernel) {
-      stored = interpret::StoredSlots(*step.kernel, n);
+    if (!step.is_copy()) {
+      const Kernel& kernel = *module.kernels[static_cast<size_t>(step.kernel)];
+      stored = interpret::StoredSlots(kernel, n);
       stored.resize(n, false);
     } else if (n > 0) {
       stored[0] = true;

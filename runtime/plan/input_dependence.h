@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "runtime/plan/launch_order.h"
+#include "runtime/plan/executable.h"
 
 namespace tg::runtime {
 

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "ir/text/testing.h"
+#include "runtime/plan/launch_order.h"
 #include "runtime/plan/testing.h"
 
 namespace tg::runtime {

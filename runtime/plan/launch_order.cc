@@ -6,15 +6,19 @@
 
 #include "base/status.h"
 #include "ir/walk.h"
+#include "runtime/plan/input_dependence.h"
 
 namespace tg::runtime {
 namespace {
 
 class Scheduler {
  public:
-  Scheduler(const Module& module, const Graph& graph) : module_(module), graph_(graph) {
+  Scheduler(const Module& module, const Graph& graph) : graph_(graph) {
     for (size_t i = 0; i < module.buffers.size(); ++i) {
       buffers_[module.buffers[i].name] = static_cast<int>(i);
+    }
+    for (size_t i = 0; i < module.kernels.size(); ++i) {
+      kernels_.emplace(module.kernels[i]->name, static_cast<int>(i));
     }
   }
 
@@ -128,8 +132,9 @@ class Scheduler {
   absl::Status Kernel(const UOp* u) {
     const std::string_view name = graph_.body.context->String(static_cast<StringId>(u->word()));
     ScheduledKernel item;
-    item.kernel = module_.FindKernel(name);
-    if (item.kernel == nullptr) return NotFound(Where(u), "there is no kernel @", name);
+    const auto found = kernels_.find(name);
+    if (found == kernels_.end()) return NotFound(Where(u), "there is no kernel @", name);
+    item.kernel = found->second;
     for (const UOp* s : u->srcs()) {
       if (s->op == Op::kVar || s->op == Op::kBind) {
         TG_ASSIGN_OR_RETURN(VarUse var, Variable(s));
@@ -202,9 +207,8 @@ class Scheduler {
     return BufferSlice{found->second, offset, size};
   }
 
-  const Module& module_;
   const Graph& graph_;
-  std::map<std::string, int, std::less<>> buffers_;
+  std::map<std::string, int, std::less<>> buffers_, kernels_;
   NodeMap<std::vector<const UOp*>> before_;   // by kernel
   NodeMap<std::vector<const UOp*>> results_;  // by kernel: assigns with a name
   NodeMap<State> state_;
@@ -215,7 +219,21 @@ class Scheduler {
 
 absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module,
                                                           const Graph& graph) {
-  return Scheduler(module, graph).Run();
+  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule, Scheduler(module, graph).Run());
+  const std::vector<bool> depend = StepsThatDependOnInput(module, schedule);
+  for (size_t i = 0; i < depend.size(); ++i) schedule[i].depends_on_input = depend[i];
+  return schedule;
+}
+
+absl::StatusOr<std::vector<ScheduledGraph>> ScheduleRun(const Module& module, const Graph& graph) {
+  std::vector<ScheduledGraph> out(1);
+  out[0].name = graph.name;
+  TG_ASSIGN_OR_RETURN(out[0].steps, MakeSchedule(module, graph));
+  const Graph* init = module.FindGraph(kInitGraph);
+  if (init == nullptr || init == &graph) return out;
+  out.emplace_back().name = init->name;
+  TG_ASSIGN_OR_RETURN(out.back().steps, MakeSchedule(module, *init));
+  return out;
 }
 
 }  // namespace tg::runtime

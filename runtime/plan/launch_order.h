@@ -8,44 +8,22 @@
 #ifndef TG_RUNTIME_PLAN_LAUNCH_ORDER_H_
 #define TG_RUNTIME_PLAN_LAUNCH_ORDER_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "runtime/plan/executable.h"
 
 namespace tg::runtime {
-
-// A part of a buffer, in elements.
-struct BufferSlice {
-  int buffer = 0;  // index in Module::buffers
-  int64_t offset = 0;
-  int64_t size = -1;  // -1 means up to the buffer's end
-  friend bool operator==(const BufferSlice&, const BufferSlice&) = default;
-};
-
-// A variable that a kernel takes. Its value is the module variable's value in the run, unless the
-// graph binds it to a number.
-struct VarUse {
-  std::string name;
-  std::optional<int64_t> bound;
-};
-
-struct ScheduledKernel {
-  const Kernel* kernel = nullptr;    // null for a copy
-  std::vector<BufferSlice> buffers;  // by slot; for a copy: destination, source
-  std::vector<VarUse> vars;
-  std::vector<std::string> nodes;  // of an imported model: what the kernel computes, the node with
-                                   // the most work first; "Conv 'conv1'"
-  std::vector<std::string> tensors;  // the names of its results, where they have one
-};
 
 // InvalidArgument, naming graph, node and line, if the graph holds something that a plan cannot
 // execute: an op that kernelize would have put into a kernel, or a cyclic order. Unimplemented for
 // loops.
 absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, const Graph& graph);
+
+// The graph and, if the module has it, @init, which runs before the first run. Only their names and
+// steps are set.
+absl::StatusOr<std::vector<ScheduledGraph>> ScheduleRun(const Module& module, const Graph& graph);
 
 }  // namespace tg::runtime
 

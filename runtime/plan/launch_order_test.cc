@@ -35,7 +35,9 @@ kernel @c : kernel {
 std::string Describe(const Module& module, const std::vector<ScheduledKernel>& schedule) {
   std::string text;
   for (const ScheduledKernel& item : schedule) {
-    text += (text.empty() ? "" : " ") + (item.kernel ? item.kernel->name : "copy") + "(";
+    text += (text.empty() ? "" : " ") +
+            (item.is_copy() ? "copy" : module.kernels[static_cast<size_t>(item.kernel)]->name) +
+            "(";
     for (size_t i = 0; i < item.buffers.size(); ++i) {
       const BufferSlice& slice = item.buffers[i];
       text += (i ? ", " : "") + module.buffers[static_cast<size_t>(slice.buffer)].name;

@@ -5,19 +5,16 @@
 #include <utility>
 
 #include "base/status.h"
-#include "ir/scratch.h"
-#include "runtime/plan/input_dependence.h"
 #include "runtime/plan/temporaries.h"
 
 namespace tg::runtime {
 namespace {
 
 // Drivers count local memory in 32 bits (PoCL's count overflows), so it is also checked here.
-absl::Status CheckLocalMemory(const Kernel& kernel, const DeviceInfo& device) {
-  const int64_t bytes = ScratchBytes(kernel.body.linear, AddrSpace::kLocal);
-  if (static_cast<uint64_t>(bytes) > device.local_memory) {
-    return InvalidArgument("kernel @", kernel.name, " needs ", bytes, " bytes of local memory; ",
-                           device.name, " has ", device.local_memory);
+absl::Status CheckLocalMemory(const CompiledKernel& kernel, const DeviceInfo& device) {
+  if (static_cast<uint64_t>(kernel.local_bytes) > device.local_memory) {
+    return InvalidArgument("kernel @", kernel.name, " needs ", kernel.local_bytes,
+                           " bytes of local memory; ", device.name, " has ", device.local_memory);
   }
   return absl::OkStatus();
 }
@@ -28,22 +25,18 @@ KernelArg VarValue(int64_t value, bool wide) {
 
 }  // namespace
 
-absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
+absl::StatusOr<Plan> Plan::Create(const Executable& executable, const ScheduledGraph& graph,
                                   std::span<const PlanDevice> devices, const NamedBuffers& buffers,
                                   const VarMap& vars, const VarMap& sizes) {
-  Plan plan(module);
+  Plan plan(executable, graph);
   for (const PlanDevice& device : devices) plan.devices_.emplace(device.name, device);
-  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule, MakeSchedule(module, graph));
-  plan.sizes_ = WithoutBound(schedule, sizes);
-  TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers));
-  for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item));
+  plan.sizes_ = WithoutBound(graph.steps, sizes);
+  TG_RETURN_IF_ERROR(plan.AllocateTemporaries(buffers));
+  for (const ScheduledKernel& item : graph.steps) TG_RETURN_IF_ERROR(plan.AddStep(item));
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
   for (size_t i = 0; i < plan.steps_.size(); ++i) TG_RETURN_IF_ERROR(plan.CountWorkOf(i));
   plan.is_work_counted_ = true;
-  plan.FindHazards(schedule);
-  const std::vector<bool> depend = StepsThatDependOnInput(module, schedule);
-  for (size_t i = 0; i < depend.size(); ++i) plan.kernels_[i].depends_on_input = depend[i];
-  plan.schedule_ = std::move(schedule);
+  plan.FindHazards();
   return plan;
 }
 
@@ -56,13 +49,11 @@ absl::StatusOr<const PlanDevice*> Plan::DeviceOf(const BufferDecl& buffer) const
       ", which is not open");
 }
 
-absl::Status Plan::AllocateTemporaries(const Graph& graph,
-                                       std::span<const ScheduledKernel> schedule,
-                                       const NamedBuffers& given) {
-  buffers_.resize(module_->buffers.size());
-  TG_ASSIGN_OR_RETURN(const auto by_device, PlanTemporaries(*module_, schedule, sizes_));
+absl::Status Plan::AllocateTemporaries(const NamedBuffers& given) {
+  buffers_.resize(executable_->buffers.size());
+  TG_ASSIGN_OR_RETURN(const auto by_device, PlanTemporaries(*executable_, graph_->steps, sizes_));
   for (const auto& [name, temporaries] : by_device) {
-    const BufferDecl& first = module_->buffers[static_cast<size_t>(temporaries.buffers[0])];
+    const BufferDecl& first = executable_->buffers[static_cast<size_t>(temporaries.buffers[0])];
     TG_ASSIGN_OR_RETURN(const PlanDevice* device, DeviceOf(first));
     const MemoryPlan& memory = temporaries.plan;
     std::vector<BufferRef> blocks;
@@ -70,7 +61,7 @@ absl::Status Plan::AllocateTemporaries(const Graph& graph,
       absl::StatusOr<BufferRef> block = device->pool->Allocate(bytes);
       if (!block.ok()) {
         return absl::Status(block.status().code(),
-                            Cat("temporaries of graph @", graph.name, " (", memory.planned_bytes,
+                            Cat("temporaries of graph @", graph_->name, " (", memory.planned_bytes,
                                 " bytes): ", std::string(block.status().message())));
       }
       blocks.push_back(*std::move(block));
@@ -84,7 +75,7 @@ absl::Status Plan::AllocateTemporaries(const Graph& graph,
     temporaries_.live_bytes += memory.live_bytes;
   }
   for (size_t i = 0; i < buffers_.size(); ++i) {
-    const auto found = given.find(module_->buffers[i].name);
+    const auto found = given.find(executable_->buffers[i].name);
     if (found != given.end()) buffers_[i] = found->second;
   }
   return absl::OkStatus();
@@ -92,12 +83,12 @@ absl::Status Plan::AllocateTemporaries(const Graph& graph,
 
 absl::StatusOr<BufferRef> Plan::Resolve(const BufferSlice& slice) const {
   const auto index = static_cast<size_t>(slice.buffer);
-  const BufferDecl& decl = module_->buffers[index];
+  const BufferDecl& decl = executable_->buffers[index];
   const BufferRef& buffer = buffers_[index];
   if (buffer == nullptr) return InvalidArgument("buffer @", decl.name, " is not allocated");
   if (slice.offset == 0) return buffer;
   const int64_t element = ByteSize(decl.dtype.scalar());
-  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl, sizes_));
+  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*executable_, decl, sizes_));
   const int64_t total = static_cast<int64_t>(bytes) / element;
   const int64_t size = slice.size < 0 ? total - slice.offset : slice.size;
   if (slice.offset < 0 || size < 0 || slice.offset + size > total) {
@@ -119,7 +110,7 @@ absl::Status Plan::AddTransfer(const ScheduledKernel& item) {
   for (const BufferSlice& slice : item.buffers) {
     TG_ASSIGN_OR_RETURN(
         const size_t bytes,
-        BufferBytes(*module_, module_->buffers[static_cast<size_t>(slice.buffer)], sizes_));
+        BufferBytes(*executable_, executable_->buffers[static_cast<size_t>(slice.buffer)], sizes_));
     size = std::min(size, bytes);
     planned.buffer_bytes += bytes;
     TG_ASSIGN_OR_RETURN(ends.emplace_back(), Resolve(slice));
@@ -135,18 +126,18 @@ absl::Status Plan::AddTransfer(const ScheduledKernel& item) {
 }
 
 absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
-  const std::string& name = item.kernel->name;
+  const std::string& name = executable_->kernel_names[static_cast<size_t>(item.kernel)];
   if (item.buffers.empty()) return InvalidArgument("kernel @", name, " is run on no buffer");
   TG_ASSIGN_OR_RETURN(const PlanDevice* device,
-                      DeviceOf(module_->buffers[static_cast<size_t>(item.buffers[0].buffer)]));
-  const auto built = device->kernels->find(name);
+                      DeviceOf(executable_->buffers[static_cast<size_t>(item.buffers[0].buffer)]));
+  const auto built = device->kernels->find(item.kernel);
   if (built == device->kernels->end()) {
-    return InvalidArgument("kernel @", name, " (stage ", StageName(item.kernel->stage),
-                           ") has not been compiled");
+    return InvalidArgument("kernel @", name, " has not been compiled");
   }
-  const codegen::RenderedKernel& rendered = *built->second.rendered;
+  const codegen::RenderedKernel& rendered = built->second.kernel->code;
   PlannedKernel planned;
   planned.kernel = built->second.kernel;
+  planned.depends_on_input = item.depends_on_input;
   planned.context = built->second.program->context().get();
   planned.num_args = rendered.params.size();
   std::vector<KernelArg> args;
@@ -170,8 +161,8 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
                           Cat("kernel @", name, ": ", std::string(buffer.status().message())));
     }
     if (counted.insert(buffer->get()).second) {
-      const BufferDecl& decl = module_->buffers[static_cast<size_t>(slice.buffer)];
-      TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl, sizes_));
+      const BufferDecl& decl = executable_->buffers[static_cast<size_t>(slice.buffer)];
+      TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*executable_, decl, sizes_));
       planned.buffer_bytes +=
           slice.size < 0 ? bytes : static_cast<size_t>(slice.size * ByteSize(decl.dtype.scalar()));
     }
@@ -188,6 +179,7 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
   Step step;
   step.launch.emplace(std::move(launch));
   step.rendered = &rendered;
+  step.count_work = &devices_.find(device->name)->second.count_work;
   step.var_args = std::move(var_args);
   for (const VarUse& var : item.vars) {
     if (var.bound) step.bound[var.name] = *var.bound;
@@ -201,7 +193,7 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
 
 absl::Status Plan::SetVars(const VarMap& vars) {
   for (const auto& [name, value] : vars) {
-    const VarDecl* decl = module_->FindVar(name);
+    const VarDecl* decl = executable_->FindVar(name);
     if (decl == nullptr) return NotFound("there is no variable @", name);
     if (value < decl->min || value > decl->max) {
       return InvalidArgument("variable @", name, " is ", value, ", outside of its bounds [",
@@ -224,9 +216,13 @@ int64_t Plan::VarOf(size_t i, std::string_view name, std::string* missing) const
 
 absl::Status Plan::CountWorkOf(size_t i) const {
   if (!steps_[i].launch) return absl::OkStatus();
+  const CompiledKernel& kernel = *kernels_[i].kernel;
+  kernels_[i].work = kernel.work.value_or(KernelWork());
+  const WorkCounter& count_work = *steps_[i].count_work;
+  if (kernel.work || !count_work) return absl::OkStatus();
   std::string missing;
   const auto lookup = [&](std::string_view name) { return VarOf(i, name, &missing); };
-  TG_ASSIGN_OR_RETURN(kernels_[i].work, CountWork(*kernels_[i].kernel, lookup));
+  TG_ASSIGN_OR_RETURN(kernels_[i].work, count_work(kernel, lookup));
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #define TG_RUNTIME_PLAN_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,13 +25,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "codegen/launch_data.h"
-#include "ir/module.h"
+#include "ir/decls.h"
 #include "runtime/device/buffer_pool.h"
 #include "runtime/device/launch.h"
 #include "runtime/device/transfer.h"
+#include "runtime/plan/executable.h"
 #include "runtime/plan/extents.h"
-#include "runtime/plan/kernel_stats.h"
-#include "runtime/plan/launch_order.h"
 #include "runtime/plan/memory_plan.h"
 #include "runtime/plan/queue_waits.h"
 
@@ -38,25 +38,30 @@ namespace tg::runtime {
 
 using NamedBuffers = std::map<std::string, BufferRef, std::less<>>;
 
-// A kernel, its rendered form, and the program that contains it.
+// A kernel and the program that contains it.
 struct BuiltKernel {
-  const Kernel* kernel = nullptr;  // linear
-  const codegen::RenderedKernel* rendered = nullptr;
+  const CompiledKernel* kernel = nullptr;
   std::shared_ptr<const Program> program;
 };
-using BuiltKernels = std::map<std::string, BuiltKernel, std::less<>>;  // by name in the module
+using BuiltKernels = std::map<int, BuiltKernel>;  // by index in Executable::kernel_names
+
+using VarLookup = std::function<int64_t(std::string_view)>;
+// Counts the work of a kernel that depends on variables (kernel_stats.h).
+using WorkCounter =
+    std::function<absl::StatusOr<KernelWork>(const CompiledKernel&, const VarLookup&)>;
 
 // The resources of one device.
 struct PlanDevice {
   std::string name;  // name in the module's buffers; "" is the default device
   const BuiltKernels* kernels = nullptr;
-  BufferPool* pool = nullptr;  // for temporaries
+  BufferPool* pool = nullptr;   // for temporaries
+  WorkCounter count_work = {};  // empty: work that depends on variables is not known, and is 0
 };
 
 // Data about one launch or copy, for reports.
 struct PlannedKernel {
-  const Kernel* kernel = nullptr;    // null: a copy between devices
-  const Context* context = nullptr;  // where it runs; the receiver for a copy
+  const CompiledKernel* kernel = nullptr;  // null: a copy between devices
+  const Context* context = nullptr;        // where it runs; the receiver for a copy
   NDRange range;
   bool empty = false;  // no work-items with the current variables; it is not launched
   size_t num_args = 0;
@@ -70,10 +75,11 @@ class Plan {
  public:
   // Resolves and allocates everything. `devices` covers the devices of the graph's buffers;
   // `buffers` holds every buffer that is not temporary; `vars` gives each variable a value within
-  // its bounds. The module must outlive the plan. Temporaries are allocated for the greatest values
-  // of the variables that are not in `sizes`; a variable in `sizes` must keep the value that it has
-  // there. Errors name the kernel and the buffer or variable.
-  static absl::StatusOr<Plan> Create(const Module& module, const Graph& graph,
+  // its bounds. The executable, which has the graph, must outlive the plan. Temporaries are
+  // allocated for the greatest values of the variables that are not in `sizes`; a variable in
+  // `sizes` must keep the value that it has there. Errors name the kernel and the buffer or
+  // variable.
+  static absl::StatusOr<Plan> Create(const Executable& executable, const ScheduledGraph& graph,
                                      std::span<const PlanDevice> devices,
                                      const NamedBuffers& buffers, const VarMap& vars,
                                      const VarMap& sizes = {});
@@ -92,7 +98,7 @@ class Plan {
   absl::Status EnqueueStep(size_t i);
 
   // Returns the kernel or copy of step `i` with the parts of buffers that it gets.
-  const ScheduledKernel& step(size_t i) const { return schedule_[i]; }
+  const ScheduledKernel& step(size_t i) const { return graph_->steps[i]; }
   // Returns the values of variables in step `i`, whether the run or the graph gives them.
   VarMap VarsOf(size_t i) const;
   // Returns the memory of a buffer by its index in the module; null if the graph does not use it.
@@ -118,6 +124,7 @@ class Plan {
     std::optional<Launch> launch;
     std::optional<Transfer> transfer;  // replaces the launch for a copy
     const codegen::RenderedKernel* rendered = nullptr;
+    const WorkCounter* count_work = nullptr;
     std::vector<VarArg> var_args;
     VarMap bound;  // variables bound by the graph
   };
@@ -131,13 +138,13 @@ class Plan {
     bool is_waited_for = false;
   };
 
-  explicit Plan(const Module& module) : module_(&module) {}
+  Plan(const Executable& executable, const ScheduledGraph& graph)
+      : executable_(&executable), graph_(&graph) {}
 
   absl::StatusOr<const PlanDevice*> DeviceOf(const BufferDecl& buffer) const;
-  absl::Status AllocateTemporaries(const Graph& graph, std::span<const ScheduledKernel> schedule,
-                                   const NamedBuffers& given);
+  absl::Status AllocateTemporaries(const NamedBuffers& given);
   absl::Status AddStep(const ScheduledKernel& item) {
-    return item.kernel ? AddLaunch(item) : AddTransfer(item);
+    return item.is_copy() ? AddTransfer(item) : AddLaunch(item);
   }
   absl::Status AddLaunch(const ScheduledKernel& item);
   absl::Status AddTransfer(const ScheduledKernel& item);
@@ -148,18 +155,19 @@ class Plan {
   absl::Status SetStepVars(size_t i);
   absl::Status CountWorkOf(size_t i) const;
   // Computes the waits between commands if there are several queues.
-  void FindHazards(std::span<const ScheduledKernel> schedule);
+  void FindHazards();
   absl::Status EnqueueOnSeveral(std::vector<Event>* events);
   // Makes every queue wait for the commands enqueued on the other queues.
   absl::Status Join() const;
 
-  const Module* module_;
+  const Executable* executable_;
+  const ScheduledGraph* graph_;
   VarMap sizes_;  // of those given to Create, the variables that the graph does not bind
   std::map<std::string, PlanDevice, std::less<>> devices_;  // by name
-  std::vector<BufferRef> buffers_;  // by index in the module; null if the graph does not use it
+  std::vector<BufferRef>
+      buffers_;  // by index in the declarations; null if the graph does not use it
   MemoryBytes temporaries_;
-  std::vector<ScheduledKernel> schedule_;  // parallel to steps_
-  std::vector<Step> steps_;
+  std::vector<Step> steps_;  // parallel to the steps of the graph
   VarMap vars_;
   mutable std::vector<PlannedKernel> kernels_;  // parallel to steps_
   mutable bool is_work_counted_ = false;        // with vars_

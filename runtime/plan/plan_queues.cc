@@ -6,7 +6,7 @@
 
 namespace tg::runtime {
 
-void Plan::FindHazards(std::span<const ScheduledKernel> schedule) {
+void Plan::FindHazards() {
   std::vector<Command> commands;
   std::vector<Enqueued> enqueued;
   const auto add = [&](size_t step, const Context& context) -> Command& {
@@ -24,7 +24,7 @@ void Plan::FindHazards(std::span<const ScheduledKernel> schedule) {
     return blocks.try_emplace(memory, static_cast<int>(blocks.size())).first->second;
   };
   for (size_t i = 0; i < steps_.size(); ++i) {
-    const std::vector<BufferSlice>& buffers = schedule[i].buffers;
+    const std::vector<BufferSlice>& buffers = graph_->steps[i].buffers;
     if (const auto& transfer = steps_[i].transfer) {
       if (transfer->through_host()) {
         add(i, transfer->sender()).reads.push_back(block(buffers[1]));

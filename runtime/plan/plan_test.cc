@@ -7,10 +7,13 @@
 #include <string>
 
 #include "codegen/opencl/renderer.h"
+#include "ir/scratch.h"
 #include "ir/text/parser.h"
 #include "passes/target.h"
 #include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/testing.h"
+#include "runtime/plan/kernel_stats.h"
+#include "runtime/plan/launch_order.h"
 #include "runtime/plan/testing.h"
 
 namespace tg::runtime {
@@ -63,8 +66,13 @@ class PlanTest : public ::testing::Test {
     TG_ASSIGN_OR_RETURN(rendered_, opencl::RenderModule(*module_, *passes::FindTarget("cl-cpu")));
     TG_ASSIGN_OR_RETURN(auto program, BuildProgram(context_, rendered_.source, "", nullptr));
     for (size_t i = 0; i < rendered_.kernels.size(); ++i) {
-      built_[module_->kernels[i]->name] = {module_->kernels[i].get(), &rendered_.kernels[i],
-                                           program};
+      CompiledKernel& kernel = *compiled_.emplace_back(std::make_unique<CompiledKernel>());
+      kernel.kernel = static_cast<int>(i);
+      kernel.name = module_->kernels[i]->name;
+      kernel.code = rendered_.kernels[i];
+      kernel.local_bytes = ScratchBytes(module_->kernels[i]->body.linear, AddrSpace::kLocal);
+      executable_.kernel_names.push_back(kernel.name);
+      built_[kernel.kernel] = {&kernel, program};
     }
     for (const BufferDecl& decl : module_->buffers) {
       if (decl.role == Role::kTemp) continue;
@@ -74,8 +82,15 @@ class PlanTest : public ::testing::Test {
     return absl::OkStatus();
   }
   absl::StatusOr<Plan> Make(const VarMap& vars = {}) {
-    const PlanDevice device = {"", &built_, &pool_};
-    return Plan::Create(*module_, *module_->graphs[0], std::span(&device, 1), buffers_, vars);
+    const auto count_work = [&](const CompiledKernel& kernel, const VarLookup& var) {
+      return CountWork(*module_->kernels[static_cast<size_t>(kernel.kernel)], var);
+    };
+    const PlanDevice device = {"", &built_, &pool_, count_work};
+    static_cast<Declarations&>(executable_) = *module_;
+    executable_.graphs.resize(1);
+    executable_.graphs[0].name = module_->graphs[0]->name;
+    TG_ASSIGN_OR_RETURN(executable_.graphs[0].steps, MakeSchedule(*module_, *module_->graphs[0]));
+    return Plan::Create(executable_, executable_.graphs[0], std::span(&device, 1), buffers_, vars);
   }
   // Returns the error message of creating a plan.
   std::string Failure(const VarMap& vars = {}) {
@@ -101,6 +116,8 @@ class PlanTest : public ::testing::Test {
   std::string text_;
   std::unique_ptr<Module> module_;
   codegen::RenderedModule rendered_;
+  Executable executable_;
+  std::vector<std::unique_ptr<CompiledKernel>> compiled_;
   BuiltKernels built_;
   NamedBuffers buffers_;
 };
@@ -248,8 +265,8 @@ TEST_F(PlanTest, MissingBufferAndKernel) {
   buffers_.erase("x");
   EXPECT_EQ(Failure(), "kernel @twice: buffer @x is not allocated");
   buffers_["x"] = x;
-  built_.erase("thrice");
-  EXPECT_EQ(Failure(), "kernel @thrice (stage linear) has not been compiled");
+  built_.erase(1);
+  EXPECT_EQ(Failure(), "kernel @thrice has not been compiled");
 }
 
 TEST(BufferBytes, Sizes) {

@@ -10,47 +10,51 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/module.h"
+#include "ir/decls.h"
+#include "runtime/plan/executable.h"
 #include "runtime/plan/extents.h"
-#include "runtime/plan/launch_order.h"
 #include "runtime/plan/memory_plan.h"
 
 namespace tg::runtime {
 
 // The temporaries of a schedule on one device, their lifetimes, and their blocks.
 struct Temporaries {
-  std::vector<int> buffers;     // indices in Module::buffers
+  std::vector<int> buffers;     // indices in Declarations::buffers
   std::vector<Lifetime> lives;  // parallel to `buffers`
   MemoryPlan plan;
 };
 
 // Returns the temporaries by device name.
 absl::StatusOr<std::map<std::string, Temporaries>> PlanTemporaries(
-    const Module& module, std::span<const ScheduledKernel> schedule, const VarMap& vars = {});
+    const Declarations& decls, std::span<const ScheduledKernel> schedule, const VarMap& vars = {});
 
 // Returns the other buffers that the schedule uses, with their first and last step, by index in
-// Module::buffers. A state has its greatest size whatever the variables are.
-absl::StatusOr<std::map<int, Lifetime>> StoredBuffers(const Module& module,
+// Declarations::buffers. A state has its greatest size whatever the variables are.
+absl::StatusOr<std::map<int, Lifetime>> StoredBuffers(const Declarations& decls,
                                                       std::span<const ScheduledKernel> schedule,
                                                       const VarMap& vars = {});
 
 // Returns the variables without the ones that the schedule binds, which may have several values.
 VarMap WithoutBound(std::span<const ScheduledKernel> schedule, VarMap vars);
 
-// Returns the graph and, if the module has it, @init, which runs before the first run.
-std::vector<const Graph*> GraphsOfRun(const Module& module, const Graph& graph);
+// For functions that take several graphs.
+inline std::vector<const ScheduledGraph*> AddressesOf(std::span<const ScheduledGraph> graphs) {
+  std::vector<const ScheduledGraph*> all;
+  for (const ScheduledGraph& graph : graphs) all.push_back(&graph);
+  return all;
+}
 
 // The memory of several graphs on one device.
 struct GraphMemory {
-  std::map<int, size_t> buffers;  // bytes by index in Module::buffers
+  std::map<int, size_t> buffers;  // bytes by index in Declarations::buffers
   size_t stored_bytes = 0;        // of the buffers that are not temporary
   size_t temporary_bytes = 0;     // of the blocks that each graph's temporaries share
 };
 
 // Returns the memory by device name.
-absl::StatusOr<std::map<std::string, GraphMemory>> MemoryOf(const Module& module,
-                                                            std::span<const Graph* const> graphs,
-                                                            const VarMap& vars = {});
+absl::StatusOr<std::map<std::string, GraphMemory>> MemoryOf(
+    const Declarations& decls, std::span<const ScheduledGraph* const> graphs,
+    const VarMap& vars = {});
 
 }  // namespace tg::runtime
 

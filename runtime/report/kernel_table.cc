@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/status.h"
-#include "codegen/kernel_names.h"
 
 namespace tg::runtime {
 namespace {
@@ -64,7 +63,7 @@ Row RowOf(const PlannedKernel& kernel, size_t number, double seconds, bool color
   }
   if (!metadata.empty()) metadata += "]";
   if (!kernel.depends_on_input) metadata = Cat("no input", metadata.empty() ? "" : " ", metadata);
-  const std::string name = color ? codegen::ColoredName(*kernel.kernel) : kernel.kernel->name;
+  const std::string name = color ? kernel.kernel->colored_name : kernel.kernel->name;
   row[kNameColumn] = Cell(name, kernel.kernel->name.size());
   row[2] = Cell(kernel.empty ? "none" : Sizes(kernel.range.global));
   row[3] = Cell(Sizes(kernel.range.local));

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/kernel_names.h"
+#include "ir/module.h"
 #include "runtime/report/kernel_table.h"
 #include "runtime/report/tensor_difference.h"
 
@@ -16,11 +18,14 @@ class ReportTest : public ::testing::Test {
  protected:
   ReportTest() {
     reduce_.name = "r_16_4_100";
-    reduce_.axes = {
+    Kernel kernel;
+    kernel.name = "r_16_4_100";
+    kernel.axes = {
         {"i0", 16, AxisKind::kGlobal}, {"i1", 4, AxisKind::kLocal}, {"r0", 100, AxisKind::kReduce}};
+    reduce_.colored_name = codegen::ColoredName(kernel);
     reduce_.metadata = {"sum", "exp2"};
     scale_.name = "E_64";
-    scale_.axes = {{"i0", 64, AxisKind::kGlobal}};
+    scale_.colored_name = "E_64";
     PlannedKernel a;
     a.kernel = &reduce_;
     a.range = {{16, 4, 1}, {1, 4, 1}};
@@ -37,7 +42,7 @@ class ReportTest : public ::testing::Test {
     times_ = {{1000, 2000, 5000, 1005000}, {1500, 3000, 1006000, 1006500}};
   }
 
-  Kernel reduce_, scale_;
+  CompiledKernel reduce_, scale_;
   std::vector<PlannedKernel> kernels_;
   std::vector<LaunchTimes> times_;
 };

@@ -1,12 +1,10 @@
 #include "runtime/session/device_kernels.h"
 
 #include <algorithm>
-#include <numeric>
 #include <thread>
 #include <utility>
 
 #include "base/status.h"
-#include "codegen/llvm/renderer.h"
 #include "runtime/cpu/native_program.h"
 #include "runtime/opencl/cl_context.h"
 #include "runtime/opencl/cl_program.h"
@@ -25,7 +23,20 @@ bool UsesWorkers(size_t kernels, const DeviceInfo& device, const BuildOptions& o
          kernels >= kMinKernelsForWorkers;
 }
 
-// Returns the number of programs to build concurrently. PoCL compiles one program at a time,
+// The size of the largest buffer of the module; 0 if one is too large to be counted.
+uint64_t LargestBuffer(const Declarations& decls) {
+  uint64_t largest = 1;
+  for (const BufferDecl& buffer : decls.buffers) {
+    const absl::StatusOr<size_t> bytes = BufferBytes(decls, buffer);
+    if (!bytes.ok()) return 0;
+    largest = std::max<uint64_t>(largest, *bytes);
+  }
+  return largest;
+}
+
+}  // namespace
+
+// PoCL compiles one program at a time,
 // whatever the number of threads, and Oclgrind crashes on concurrent builds.
 size_t NumPrograms(size_t kernels, const DeviceInfo& device, const BuildOptions& options) {
   constexpr size_t kMinKernels = 4;
@@ -37,109 +48,44 @@ size_t NumPrograms(size_t kernels, const DeviceInfo& device, const BuildOptions&
   return std::clamp<size_t>((kernels + kMinKernels - 1) / kMinKernels, 1, kMaxPrograms);
 }
 
-// The size of the largest buffer of the module; 0 if one is too large to be counted.
-uint64_t LargestBuffer(const Module& module) {
-  uint64_t largest = 1;
-  for (const BufferDecl& buffer : module.buffers) {
-    const absl::StatusOr<size_t> bytes = BufferBytes(module, buffer);
-    if (!bytes.ok()) return 0;
-    largest = std::max<uint64_t>(largest, *bytes);
-  }
-  return largest;
-}
-
-}  // namespace
-
-DeviceKernels::DeviceKernels(std::vector<std::string> names, std::shared_ptr<Context> context,
-                             passes::Target target)
-    : names_(std::move(names)),
-      context_(std::move(context)),
-      target_(std::move(target)),
-      pool_(context_) {
+DeviceKernels::DeviceKernels(const DeviceCode& code, std::shared_ptr<Context> context)
+    : code_(code), context_(std::move(context)), pool_(context_) {
   pool_.set_exact(context_->info().platform == "Oclgrind");
 }
 
-// Puts each kernel, the largest first, into the part with the least work.
-std::vector<DeviceKernels::Part> DeviceKernels::Partition(const BuildOptions& options) const {
-  const auto size = [&](size_t i) { return kernels_[i].kernel->body.linear.size(); };
-  std::vector<size_t> order(kernels_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return size(a) > size(b); });
-  std::vector<Part> parts(NumPrograms(kernels_.size(), context_->info(), options));
-  std::vector<size_t> work(parts.size(), 0);
-  for (const size_t i : order) {
-    const auto part =
-        static_cast<size_t>(std::min_element(work.begin(), work.end()) - work.begin());
-    constexpr size_t kOverhead = 64;  // of any kernel, in ops
-    work[part] += size(i) + kOverhead;
-    parts[part].kernels.push_back(i);
-  }
-  for (Part& part : parts) std::sort(part.kernels.begin(), part.kernels.end());
-  return parts;
-}
-
-absl::Status DeviceKernels::Build(const Module& module, std::vector<NamedKernel> kernels,
-                                  const BuildOptions& options) {
-  kernels_ = std::move(kernels);
-  if (kernels_.empty()) return absl::OkStatus();
-  if (context_->info().is_native) return BuildNatively(module, options);
-  std::vector<Part> parts = Partition(options);
-  rendered_.resize(kernels_.size());
-  {
-    const ScopedSpan span(options.spans, "render");
-    passes::ThreadPool workers(0);
-    for (Part& part : parts) {
-      std::vector<const Kernel*> members;
-      for (const size_t i : part.kernels) members.push_back(kernels_[i].kernel);
-      TG_ASSIGN_OR_RETURN(codegen::RenderedModule rendered,
-                          opencl::RenderModule(module, members, target_, &workers));
-      part.source = std::move(rendered.source);
-      for (size_t i = 0; i < members.size(); ++i) {
-        rendered_[part.kernels[i]] = std::move(rendered.kernels[i]);
-      }
-    }
-  }
+absl::Status DeviceKernels::Build(const Declarations& decls, const BuildOptions& options) {
+  if (code_.kernels.empty()) return absl::OkStatus();
   const ScopedSpan span(options.spans, "build");
+  if (context_->info().is_native) return BuildNatively(options);
   std::string flags = options.build_options;
   if (context_->info().exact_divide) flags += " -cl-fp32-correctly-rounded-divide-sqrt";
   bool compiled = false;
-  if (UsesWorkers(kernels_.size(), context_->info(), options)) {
-    compiled = CompileParts(module, parts, flags, options);
+  if (UsesWorkers(code_.kernels.size(), context_->info(), options)) {
+    compiled = CompileParts(decls, flags, options);
   }
-  TG_RETURN_IF_ERROR(BuildParts(parts, flags, options));
+  TG_RETURN_IF_ERROR(BuildPrograms(flags, options));
   from_cache_ |= compiled;
   return absl::OkStatus();
 }
 
-absl::Status DeviceKernels::BuildNatively(const Module& module, const BuildOptions& options) {
-  {
-    const ScopedSpan span(options.spans, "render");
-    std::vector<const Kernel*> kernels;
-    for (const NamedKernel& k : kernels_) kernels.push_back(k.kernel);
-    passes::ThreadPool workers(0);
-    TG_ASSIGN_OR_RETURN(codegen::RenderedModule rendered,
-                        llvm_ir::LlvmRenderer().Render(module, kernels, target_, &workers));
-    rendered_ = std::move(rendered.kernels);
-  }
-  const ScopedSpan span(options.spans, "build");
+absl::Status DeviceKernels::BuildNatively(const BuildOptions& options) {
+  std::vector<cpu::NativeKernel> kernels;
+  for (const CompiledKernel& k : code_.kernels) kernels.push_back({&k.code, k.object});
   TG_ASSIGN_OR_RETURN(const std::shared_ptr<const Program> program,
-                      cpu::BuildNative(context_, rendered_, options.cache, options.spans));
+                      cpu::BuildNative(context_, kernels, options.cache, options.spans));
   from_cache_ = program->from_cache();
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    built_[kernels_[i].name] = {kernels_[i].kernel, &rendered_[i], program};
-  }
+  for (const CompiledKernel& k : code_.kernels) built_[k.kernel] = {&k, program};
   return absl::OkStatus();
 }
 
 // Has workers compile what is not in PoCL's cache. Returns whether everything was there.
-bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> parts,
-                                 const std::string& flags, const BuildOptions& options) const {
+bool DeviceKernels::CompileParts(const Declarations& decls, const std::string& flags,
+                                 const BuildOptions& options) const {
   const DeviceInfo& device = context_->info();
-  const uint64_t buffer_bytes = LargestBuffer(module);
+  const uint64_t buffer_bytes = LargestBuffer(decls);
   if (buffer_bytes == 0 || buffer_bytes > device.max_allocation) return false;
   std::vector<KeyedJob> jobs;
-  for (const Part& part : parts) {
+  for (const ProgramSource& part : code_.programs) {
     CompileJob job;
     job.platform = device.platform;
     job.device = device.name;
@@ -148,16 +94,17 @@ bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> par
     job.source = part.source;
     for (const size_t i : part.kernels) {
       CompileJob::Kernel kernel;
-      kernel.name = rendered_[i].name;
-      std::copy_n(rendered_[i].local, 3, kernel.local.begin());
-      const auto& params = rendered_[i].params;
+      const codegen::RenderedKernel& code = code_.kernels[i].code;
+      kernel.name = code.name;
+      std::copy_n(code.local, 3, kernel.local.begin());
+      const auto& params = code.params;
       // Images have no place in a job: the device compiles these kernels at their first launch.
       if (std::any_of(params.begin(), params.end(),
                       [](const codegen::KernelParam& p) { return p.dtype.is_image(); })) {
         continue;
       }
       for (const codegen::KernelParam& param : params) {
-        const VarDecl* var = param.is_var ? module.FindVar(param.name) : nullptr;
+        const VarDecl* var = param.is_var ? decls.FindVar(param.name) : nullptr;
         const int bytes = static_cast<int>(param.is_var ? ByteSize(param.dtype.scalar()) : 0);
         kernel.arguments.push_back({!param.is_var, bytes, var != nullptr ? var->min : 0});
       }
@@ -170,10 +117,10 @@ bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> par
   return CompileAhead(jobs, ahead, *options.cache);
 }
 
-absl::Status DeviceKernels::BuildParts(std::span<const Part> parts, const std::string& flags,
-                                       const BuildOptions& options) {
+absl::Status DeviceKernels::BuildPrograms(const std::string& flags, const BuildOptions& options) {
   using Built = absl::StatusOr<std::shared_ptr<const OpenClProgram>>;
   const auto context = std::static_pointer_cast<OpenClContext>(context_);
+  const std::vector<ProgramSource>& parts = code_.programs;
   std::vector<Built> programs(parts.size());
   DiskCache* cache = CachingPays(context_->info()) ? options.cache : nullptr;
   const auto build = [&](size_t i) {
@@ -188,7 +135,7 @@ absl::Status DeviceKernels::BuildParts(std::span<const Part> parts, const std::s
     if (!programs[p].ok()) return programs[p].status();
     from_cache_ = from_cache_ && (*programs[p])->from_cache();
     for (const size_t i : parts[p].kernels) {
-      built_[kernels_[i].name] = {kernels_[i].kernel, &rendered_[i], *programs[p]};
+      built_[code_.kernels[i].kernel] = {&code_.kernels[i], *programs[p]};
     }
   }
   return absl::OkStatus();

@@ -20,17 +20,17 @@ uint64_t AvailableOn(const DeviceMemory& device) {
   return std::min(own, AvailableMemory() + device.held.cached_bytes);
 }
 
-std::vector<std::pair<const VarDecl*, int64_t>> SizesOf(const Module& module,
+std::vector<std::pair<const VarDecl*, int64_t>> SizesOf(const Declarations& decls,
                                                         const GraphMemory& memory,
                                                         const VarMap& vars) {
   std::set<std::string> names;
   for (const auto& [buffer, bytes] : memory.buffers) {
-    for (const DeclDim& dim : module.buffers[static_cast<size_t>(buffer)].shape) {
+    for (const DeclDim& dim : decls.buffers[static_cast<size_t>(buffer)].shape) {
       dim.ForEachVar([&](const std::string& name) { names.insert(name); });
     }
   }
   std::vector<std::pair<const VarDecl*, int64_t>> sizes;
-  for (const VarDecl& var : module.vars) {
+  for (const VarDecl& var : decls.vars) {
     if (!names.contains(var.name) || var.min == var.max) continue;
     const auto value = vars.find(var.name);
     sizes.emplace_back(&var, value == vars.end() ? var.max : value->second);
@@ -54,9 +54,9 @@ std::string MemoryShortage::ToString() const {
 }
 
 absl::StatusOr<std::optional<MemoryShortage>> FindMemoryShortage(
-    const Module& module, std::span<const Graph* const> graphs, const VarMap& vars,
+    const Declarations& decls, std::span<const ScheduledGraph* const> graphs, const VarMap& vars,
     std::span<const DeviceMemory> devices, const NamedBuffers& allocated) {
-  TG_ASSIGN_OR_RETURN(const auto by_name, MemoryOf(module, graphs, vars));
+  TG_ASSIGN_OR_RETURN(const auto by_name, MemoryOf(decls, graphs, vars));
   for (const DeviceMemory& device : devices) {
     GraphMemory memory;
     for (const std::string& name : device.names) {
@@ -67,7 +67,7 @@ absl::StatusOr<std::optional<MemoryShortage>> FindMemoryShortage(
       memory.buffers.insert(found->second.buffers.begin(), found->second.buffers.end());
     }
     for (const auto& [buffer, bytes] : memory.buffers) {
-      const BufferDecl& decl = module.buffers[static_cast<size_t>(buffer)];
+      const BufferDecl& decl = decls.buffers[static_cast<size_t>(buffer)];
       const auto existing = allocated.find(decl.name);
       if (existing == allocated.end() || existing->second->size() < bytes) continue;
       memory.stored_bytes -= bytes;
@@ -80,7 +80,7 @@ absl::StatusOr<std::optional<MemoryShortage>> FindMemoryShortage(
     shortage.device = device.context->name();
     shortage.temporary_bytes = memory.temporary_bytes;
     shortage.device_bytes = device.context->info().global_memory;
-    shortage.sizes = SizesOf(module, memory, vars);
+    shortage.sizes = SizesOf(decls, memory, vars);
     return shortage;
   }
   return std::nullopt;

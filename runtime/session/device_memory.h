@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/module.h"
+#include "ir/decls.h"
 #include "runtime/device/buffer_pool.h"
 #include "runtime/device/context.h"
 #include "runtime/plan/plan.h"
@@ -40,7 +40,7 @@ struct MemoryShortage {
 // Returns the device that lacks memory for the graphs' buffers, if one does. `allocated` has the
 // buffers that exist. A variable without a value in `vars` counts with its greatest value.
 absl::StatusOr<std::optional<MemoryShortage>> FindMemoryShortage(
-    const Module& module, std::span<const Graph* const> graphs, const VarMap& vars,
+    const Declarations& decls, std::span<const ScheduledGraph* const> graphs, const VarMap& vars,
     std::span<const DeviceMemory> devices, const NamedBuffers& allocated = {});
 
 }  // namespace tg::runtime

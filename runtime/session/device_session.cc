@@ -1,29 +1,13 @@
 #include "runtime/session/device_session.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/status.h"
-#include "ir/devices.h"
 #include "runtime/plan/temporaries.h"
 
 namespace tg::runtime {
 namespace {
-
-// Returns, for each device, the names of the kernels that the module's graphs run there.
-std::map<std::string, std::set<std::string_view>> KernelsByDevice(const Module& module) {
-  std::map<std::string, std::set<std::string_view>> used;
-  for (const auto& graph : module.graphs) {
-    const tg::Context& context = *graph->body.context;
-    DeviceMap devices(module, context);
-    for (const UOp* u : PostOrder(graph->body.root)) {
-      if (u->op != Op::kKernel) continue;
-      used[devices.Name(devices.Of(u))].insert(context.String(static_cast<StringId>(u->word())));
-    }
-  }
-  return used;
-}
 
 Span MoveOf(const char* name, const BufferDecl& buffer, size_t bytes) {
   return {.name = name, .buffer = buffer.name, .bytes = static_cast<int64_t>(bytes)};
@@ -31,79 +15,78 @@ Span MoveOf(const char* name, const BufferDecl& buffer, size_t bytes) {
 
 }  // namespace
 
-std::vector<DeviceMemory> DevicesOf(const Module& module, const DeviceSessionOptions& options) {
-  std::vector<DeviceMemory> devices = {{options.context.get(), options.names, {}}};
-  if (options.others.empty()) devices[0].names = DeviceNames(module);
-  for (const NamedDevice& other : options.others) {
-    devices.push_back({other.context.get(), other.names, {}});
+namespace {
+
+std::vector<GraphNeeds> NeedsOfGraphs(const Executable& executable) {
+  std::vector<GraphNeeds> all;
+  for (const ScheduledGraph& graph : executable.graphs) {
+    GraphNeeds& needs = all.emplace_back();
+    needs.name = graph.name;
+    for (const int b : graph.buffers) {
+      needs.needs.buffers.push_back(&executable.buffers[static_cast<size_t>(b)]);
+    }
+    for (const int v : graph.vars) {
+      needs.needs.vars.push_back(&executable.vars[static_cast<size_t>(v)]);
+    }
   }
-  return devices;
+  return all;
 }
 
-DeviceSession::DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options)
-    : Session(std::move(module)), options_(std::move(options)) {}
+}  // namespace
 
-absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(std::unique_ptr<Module> module,
-                                                                     DeviceSessionOptions options) {
-  std::unique_ptr<DeviceSession> session(new DeviceSession(std::move(module), std::move(options)));
-  TG_RETURN_IF_ERROR(session->Build());
+DeviceSession::DeviceSession(std::unique_ptr<const Executable> executable, OpenContents contents,
+                             SessionOptions options, CountWorkOn count_work)
+    : Session(*executable, NeedsOfGraphs(*executable), std::move(contents)),
+      executable_(std::move(executable)),
+      options_(std::move(options)),
+      count_work_(std::move(count_work)) {}
+
+absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(
+    std::unique_ptr<const Executable> executable,
+    std::span<const std::shared_ptr<Context>> contexts, OpenContents contents,
+    SessionOptions options, CountWorkOn count_work) {
+  std::unique_ptr<DeviceSession> session(new DeviceSession(
+      std::move(executable), std::move(contents), std::move(options), std::move(count_work)));
+  TG_RETURN_IF_ERROR(session->Build(contexts));
   TG_RETURN_IF_ERROR(session->ChooseSizes());
   return session;
 }
 
-absl::Status DeviceSession::Build() {
-  const std::vector<std::string> names = DeviceNames(module());
-  const bool single = options_.others.empty() && names.size() == 1;
-  const std::vector<std::string>& own = single ? names : options_.names;
-  devices_.push_back(std::make_unique<DeviceKernels>(own, options_.context, options_.target));
-  for (const NamedDevice& d : options_.others) {
-    devices_.push_back(std::make_unique<DeviceKernels>(d.names, d.context, d.target));
+absl::Status DeviceSession::Build(std::span<const std::shared_ptr<Context>> contexts) {
+  if (contexts.size() != executable_->devices.size()) {
+    return InvalidArgument("module @", executable_->name, " runs on ", executable_->devices.size(),
+                           " devices, not ", contexts.size());
   }
-  for (const auto& device : devices_) {
-    for (const std::string& name : device->names()) by_name_.emplace(name, device.get());
-  }
-  for (const std::string& name : names) {
-    if (by_name_.contains(name)) continue;
-    return NotFound("module @", module().name, " is for device '", name,
-                    "' too, which is not open");
-  }
-  const auto used = KernelsByDevice(module());
-  for (size_t d = 0; d < devices_.size(); ++d) {
-    const Module* compiled = d > 0 ? options_.others[d - 1].module.get() : nullptr;
-    if (compiled == nullptr) compiled = &module();
-    std::vector<NamedKernel> kernels;
-    for (size_t i = 0; i < module().kernels.size(); ++i) {
-      const std::string& name = module().kernels[i]->name;
-      const bool needed = std::any_of(devices_[d]->names().begin(), devices_[d]->names().end(),
-                                      [&](const std::string& device) {
-                                        const auto found = used.find(device);
-                                        return found != used.end() && found->second.contains(name);
-                                      });
-      // On a single device, kernels that no graph runs are built too, to detect errors.
-      if (needed || devices_.size() == 1) kernels.push_back({name, compiled->kernels[i].get()});
+  for (size_t d = 0; d < contexts.size(); ++d) {
+    devices_.push_back(std::make_unique<DeviceKernels>(executable_->devices[d], contexts[d]));
+    for (const std::string& name : devices_[d]->names()) {
+      by_name_.emplace(name, devices_[d].get());
     }
-    TG_RETURN_IF_ERROR(devices_[d]->Build(*compiled, std::move(kernels), options_));
+    TG_RETURN_IF_ERROR(devices_[d]->Build(*executable_, options_));
   }
   return absl::OkStatus();
 }
 
 absl::Status DeviceSession::ChooseSizes() {
   const auto is_open = [](const VarDecl& var) { return var.min < var.max; };
-  if (std::none_of(module().vars.begin(), module().vars.end(), is_open)) return absl::OkStatus();
+  if (std::none_of(executable_->vars.begin(), executable_->vars.end(), is_open))
+    return absl::OkStatus();
   uint64_t max_allocation = std::numeric_limits<uint64_t>::max();
   for (const auto& device : devices_) {
     max_allocation = std::min(max_allocation, device->context()->info().max_allocation);
   }
-  for (const BufferDecl& buffer : module().buffers) {
-    const absl::StatusOr<size_t> bytes = BufferBytes(module(), buffer);
+  for (const BufferDecl& buffer : executable_->buffers) {
+    const absl::StatusOr<size_t> bytes = BufferBytes(*executable_, buffer);
     // The greatest size may have more bytes than can be counted.
     sizes_follow_runs_ |= !bytes.ok() || *bytes > max_allocation;
   }
-  for (const auto& graph : module().graphs) {
+  const ScheduledGraph* init = FindGraph(*executable_, kInitGraph);
+  for (const ScheduledGraph& graph : executable_->graphs) {
     if (sizes_follow_runs_) break;
+    std::vector<const ScheduledGraph*> graphs = {&graph};
+    if (init != nullptr && init != &graph) graphs.push_back(init);
     // A graph that cannot be planned is an error when it is run.
-    const auto shortage =
-        FindMemoryShortage(module(), GraphsOfRun(module(), *graph), {}, MemoryOfDevices());
+    const auto shortage = FindMemoryShortage(*executable_, graphs, {}, MemoryOfDevices());
     sizes_follow_runs_ = shortage.ok() && shortage->has_value();
   }
   return absl::OkStatus();
@@ -149,7 +132,7 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, siz
     buffers_.erase(found);
   }
   if (!FollowsRuns(buffer)) {
-    TG_ASSIGN_OR_RETURN(bytes, BufferBytes(module(), buffer));
+    TG_ASSIGN_OR_RETURN(bytes, BufferBytes(*executable_, buffer));
   }
   // A buffer that no graph uses may be on any device.
   const auto device = by_name_.find(buffer.device);
@@ -179,7 +162,7 @@ absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tenso
   return absl::OkStatus();
 }
 
-absl::StatusOr<Plan*> DeviceSession::PlanFor(const Graph& graph,
+absl::StatusOr<Plan*> DeviceSession::PlanFor(const ScheduledGraph& graph,
                                              std::span<const BufferDecl* const> buffers,
                                              const VarMap& vars) {
   const auto found = plans_.find(graph.name);
@@ -193,26 +176,35 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const Graph& graph,
     }
     return &found->second.plan;
   }
+  TG_RETURN_IF_ERROR(graph.problem);
   const ScopedSpan span(options_.spans, "plan");
   const VarMap sizes = sizes_follow_runs_ ? vars : VarMap();
-  const Graph* graphs[] = {&graph};
+  const ScheduledGraph* graphs[] = {&graph};
   TG_ASSIGN_OR_RETURN(const std::optional<MemoryShortage> shortage,
-                      FindMemoryShortage(module(), graphs, sizes, MemoryOfDevices(), buffers_));
+                      FindMemoryShortage(*executable_, graphs, sizes, MemoryOfDevices(), buffers_));
   if (shortage) return absl::ResourceExhaustedError(shortage->ToString());
   for (const BufferDecl* buffer : buffers) {
     if (buffer->role == Role::kTemp) continue;
     size_t bytes = 0;
     if (FollowsRuns(*buffer)) {
-      TG_ASSIGN_OR_RETURN(bytes, BufferBytes(module(), *buffer, sizes));
+      TG_ASSIGN_OR_RETURN(bytes, BufferBytes(*executable_, *buffer, sizes));
     }
     const absl::StatusOr<BufferRef> ref = BufferFor(*buffer, bytes);
     if (!ref.ok()) return ref.status();
   }
   std::vector<PlanDevice> devices;
-  for (const auto& [name, device] : by_name_) {
-    devices.push_back({name, &device->built(), &device->pool()});
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    WorkCounter count_work;
+    if (count_work_) {
+      count_work = [this, d](const CompiledKernel& kernel, const VarLookup& var) {
+        return count_work_(d, kernel, var);
+      };
+    }
+    for (const std::string& name : devices_[d]->names()) {
+      devices.push_back({name, &devices_[d]->built(), &devices_[d]->pool(), count_work});
+    }
   }
-  TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(module(), graph, devices, buffers_, vars, sizes));
+  TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(*executable_, graph, devices, buffers_, vars, sizes));
   return &plans_.try_emplace(graph.name, std::move(plan), vars).first->second.plan;
 }
 
@@ -221,7 +213,7 @@ absl::Status DeviceSession::Finish() const {
   return absl::OkStatus();
 }
 
-absl::Status DeviceSession::ExecuteObserved(const Graph& graph) {
+absl::Status DeviceSession::ExecuteObserved(const ScheduledGraph& graph) {
   for (size_t i = 0; i < last_plan_->kernels().size(); ++i) {
     TG_RETURN_IF_ERROR(options_.observer->BeforeStep(graph, *last_plan_, i));
     TG_RETURN_IF_ERROR(last_plan_->EnqueueStep(i));
@@ -231,9 +223,9 @@ absl::Status DeviceSession::ExecuteObserved(const Graph& graph) {
   return absl::OkStatus();
 }
 
-absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                                    const VarMap& vars, int64_t times) {
-  TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, buffers, vars));
+absl::Status DeviceSession::Execute(const GraphNeeds& needs, const VarMap& vars, int64_t times) {
+  const ScheduledGraph& graph = *FindGraph(*executable_, needs.name);
+  TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, needs.needs.buffers, vars));
   // Uploads are not part of the measured run.
   TG_RETURN_IF_ERROR(Finish());
   std::vector<Event> events;

@@ -1,4 +1,4 @@
-// DeviceSession: a session on the OpenCL devices that the module's buffers name.
+// DeviceSession: a session on devices, which runs an executable.
 #ifndef TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 #define TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 
@@ -10,40 +10,30 @@
 #include <string>
 #include <vector>
 
-#include "passes/target.h"
+#include "runtime/plan/executable.h"
 #include "runtime/plan/plan.h"
 #include "runtime/session/device_kernels.h"
 #include "runtime/session/device_memory.h"
 #include "runtime/session/session.h"
 
+namespace tg {
+struct Module;
+}  // namespace tg
+
 namespace tg::runtime {
 
-// A device other than the first one.
-struct NamedDevice {
-  std::vector<std::string> names;  // names of this device in the module's buffers
-  std::shared_ptr<Context> context;
-  passes::Target target;
-  // The session's module compiled for `target`, with its kernels in the same order. Null means the
-  // session's own module.
-  std::shared_ptr<const Module> module;
-};
+struct DeviceSessionOptions;
 
 // Watches a run kernel by kernel, to read the memory before and after each. Nothing is in flight
 // during a call. An error ends the run with that error.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
-  virtual absl::Status BeforeStep(const Graph& graph, const Plan& plan, size_t step) = 0;
-  virtual absl::Status AfterStep(const Graph& graph, const Plan& plan, size_t step) = 0;
+  virtual absl::Status BeforeStep(const ScheduledGraph& graph, const Plan& plan, size_t step) = 0;
+  virtual absl::Status AfterStep(const ScheduledGraph& graph, const Plan& plan, size_t step) = 0;
 };
 
-struct DeviceSessionOptions : BuildOptions {
-  // The first or only device, whatever its name in the module, and the target for which the module
-  // was compiled.
-  std::shared_ptr<Context> context;
-  passes::Target target;
-  std::vector<std::string> names = {""};  // names of the first device in the module's buffers
-  std::vector<NamedDevice> others;
+struct SessionOptions : BuildOptions {
   bool time_kernels = false;  // requires contexts with profiling
   // Not owned; null: the kernels of a run are enqueued together. With an observer no kernel is
   // timed.
@@ -60,18 +50,29 @@ struct RunTimes {
   double seconds() const { return static_cast<double>(end - start) * 1e-9; }
 };
 
-// Returns the devices of a session with these options, none of which has allocated anything.
-std::vector<DeviceMemory> DevicesOf(const Module& module, const DeviceSessionOptions& options);
-
 class DeviceSession : public Session {
  public:
-  // Renders and builds the kernels of the module, which must be linear (compile.h), for the devices
-  // on which they run. NotFound if a device of the module is not in the options. A run fails with
-  // ResourceExhausted where a device lacks memory for it (device_memory.h).
+  // Builds the executable's kernels; `contexts` has one for each of its devices. A run fails with
+  // ResourceExhausted where a device lacks memory for it (device_memory.h). `count_work`, if given,
+  // counts work that depends on variables, for kernels of the device with this number.
+  using CountWorkOn = std::function<absl::StatusOr<KernelWork>(size_t device, const CompiledKernel&,
+                                                               const VarLookup&)>;
+  static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(
+      std::unique_ptr<const Executable> executable,
+      std::span<const std::shared_ptr<Context>> contexts, OpenContents contents,
+      SessionOptions options, CountWorkOn count_work = {});
+
+  // Makes an executable of the module, which must be linear (compile.h), and the session. NotFound
+  // if a device of the module is not in the options. This function is a part of
+  // //runtime/session:open.
   static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(std::unique_ptr<Module> module,
                                                                DeviceSessionOptions options);
 
-  // The first element is for the options' `context`.
+  const Executable& executable() const { return *executable_; }
+  // The linear module of a device, if the session was made of a module.
+  const Module& module(size_t device = 0) const { return *modules_.at(device); }
+
+  // In the order of Executable::devices.
   std::span<const std::unique_ptr<DeviceKernels>> devices() const { return devices_; }
   bool built_from_cache() const;
   // Returns the sum over all devices.
@@ -87,18 +88,18 @@ class DeviceSession : public Session {
   absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                       std::span<const std::byte> bytes) override;
   absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
-  absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                       const VarMap& vars, int64_t times) override;
+  absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
  private:
-  DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options);
-  absl::Status Build();
+  DeviceSession(std::unique_ptr<const Executable> executable, OpenContents contents,
+                SessionOptions options, CountWorkOn count_work);
+  absl::Status Build(std::span<const std::shared_ptr<Context>> contexts);
   // Sets sizes_follow_runs_.
   absl::Status ChooseSizes();
   std::vector<DeviceMemory> MemoryOfDevices() const;
   // Returns the graph's plan with these variables.
-  absl::StatusOr<Plan*> PlanFor(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                                const VarMap& vars);
+  absl::StatusOr<Plan*> PlanFor(const ScheduledGraph& graph,
+                                std::span<const BufferDecl* const> buffers, const VarMap& vars);
   // Returns the buffer's memory. If the run's sizes decide how large it is, `bytes` is the size
   // that it needs, and memory that is too small is replaced: its contents are lost.
   absl::StatusOr<BufferRef> BufferFor(const BufferDecl& buffer, size_t bytes);
@@ -107,7 +108,7 @@ class DeviceSession : public Session {
   }
   absl::Status Finish() const;
   // Runs the plan of `graph` step by step.
-  absl::Status ExecuteObserved(const Graph& graph);
+  absl::Status ExecuteObserved(const ScheduledGraph& graph);
 
   struct CachedPlan {
     CachedPlan(Plan p, VarMap v) : plan(std::move(p)), vars(std::move(v)) {}
@@ -115,7 +116,10 @@ class DeviceSession : public Session {
     VarMap vars;
   };
 
-  DeviceSessionOptions options_;
+  const std::unique_ptr<const Executable> executable_;
+  std::vector<std::shared_ptr<const Module>> modules_;  // by device; empty: of no module
+  const SessionOptions options_;
+  const CountWorkOn count_work_;
   std::vector<std::unique_ptr<DeviceKernels>> devices_;
   std::map<std::string, DeviceKernels*, std::less<>> by_name_;
   // Buffers usually have the greatest size that the variables allow, and serve every run. If the

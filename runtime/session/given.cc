@@ -5,9 +5,8 @@
 #include <set>
 
 #include "base/status.h"
-#include "ir/text/diagnostic.h"
-#include "ir/walk.h"
-#include "runtime/session/params.h"
+#include "base/suggest.h"
+#include "runtime/session/contents.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {
@@ -17,36 +16,6 @@ namespace {
 bool IsSettable(const BufferDecl& buffer) {
   return buffer.role == Role::kInput || buffer.role == Role::kState ||
          (buffer.role == Role::kParam && !HasContents(buffer));
-}
-
-// Returns the variables that a graph and the bodies of its loops read from the run. Variables that
-// a bind sets are excluded.
-std::set<std::string> VarsAskedFor(const Module& module, const Graph& graph) {
-  std::set<std::string> asked, bound;
-  std::set<const Graph*> seen = {&graph};
-  std::vector<const Graph*> work = {&graph};
-  while (!work.empty()) {
-    const Body& body = work.back()->body;
-    work.pop_back();
-    const auto name = [&](const UOp* u) {
-      return std::string(body.context->String(static_cast<StringId>(u->word(0))));
-    };
-    for (const UOp* u : PostOrder(body.root)) {
-      if (u->op == Op::kVar) asked.insert(name(u));
-      if (u->op == Op::kBind) bound.insert(name(u->src(0)));
-      if (u->op != Op::kLoop) continue;
-      const Graph* inner = module.FindGraph(name(u));
-      if (inner != nullptr && seen.insert(inner).second) work.push_back(inner);
-    }
-  }
-  for (const BufferDecl* buffer : BuffersOf(module, graph)) {
-    if (buffer->role == Role::kTemp) continue;
-    for (const DeclDim& dim : buffer->shape) {
-      dim.ForEachVar([&](const std::string& var) { asked.insert(var); });
-    }
-  }
-  for (const std::string& var : bound) asked.erase(var);
-  return asked;
 }
 
 }  // namespace
@@ -61,29 +30,12 @@ std::string OtherNames(std::string_view wrong, std::span<const std::string_view>
   return list;
 }
 
-std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph) {
-  std::set<std::string_view> used;
-  const tg::Context& context = *graph.body.context;
-  for (const UOp* u : PostOrder(graph.body.root)) {
-    if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
-  }
-  const auto targets = graph.body.root->words();
-  for (size_t i = 1; i < targets.size(); ++i) {
-    used.insert(context.String(static_cast<StringId>(targets[i])));
-  }
-  std::vector<const BufferDecl*> out;
-  for (const BufferDecl& buffer : module.buffers) {
-    if (used.contains(buffer.name)) out.push_back(&buffer);
-  }
-  return out;
-}
-
-absl::Status CheckInput(const Module& module, std::string_view name, ElementType type,
+absl::Status CheckInput(const Declarations& decls, std::string_view name, ElementType type,
                         std::span<const int64_t> shape) {
-  const BufferDecl* buffer = module.FindBuffer(name);
+  const BufferDecl* buffer = decls.FindBuffer(name);
   if (buffer == nullptr || !IsSettable(*buffer)) {
     std::vector<std::string_view> names;
-    for (const BufferDecl& b : module.buffers) {
+    for (const BufferDecl& b : decls.buffers) {
       if (IsSettable(b)) names.push_back(b.name);
     }
     if (buffer == nullptr) return NotFound("there is no input @", name, OtherNames(name, names));
@@ -91,15 +43,15 @@ absl::Status CheckInput(const Module& module, std::string_view name, ElementType
                            buffer->role == Role::kParam ? " with contents of its own" : "");
   }
   VarMap vars;
-  return CheckTensor(module, *buffer, type, shape, vars);
+  return CheckTensor(decls, *buffer, type, shape, vars);
 }
 
-absl::StatusOr<const VarDecl*> CheckVar(const Module& module, std::string_view name,
+absl::StatusOr<const VarDecl*> CheckVar(const Declarations& decls, std::string_view name,
                                         int64_t value) {
-  const VarDecl* var = module.FindVar(name);
+  const VarDecl* var = decls.FindVar(name);
   if (var == nullptr) {
     std::vector<std::string_view> names;
-    for (const VarDecl& v : module.vars) names.push_back(v.name);
+    for (const VarDecl& v : decls.vars) names.push_back(v.name);
     return NotFound("there is no variable @", name, OtherNames(name, names));
   }
   if (value < var->min || value > var->max) {
@@ -109,21 +61,21 @@ absl::StatusOr<const VarDecl*> CheckVar(const Module& module, std::string_view n
   return var;
 }
 
-absl::StatusOr<VarMap> ResolveVars(const Module& module, const VarMap& given,
+absl::StatusOr<VarMap> ResolveVars(const Declarations& decls, const VarMap& given,
                                    const ShapesByName& shapes) {
   VarMap vars = given;
   // An extent that is an expression is checked when all inputs have given their variables values.
   for (int round = 0; round < 2; ++round) {
-    for (const BufferDecl& buffer : module.buffers) {
+    for (const BufferDecl& buffer : decls.buffers) {
       if (buffer.role != Role::kInput) continue;
       const auto shape = shapes.find(buffer.name);
       if (shape == shapes.end()) continue;
       const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
-      TG_RETURN_IF_ERROR(CheckTensor(module, buffer, *type, shape->second, vars));
+      TG_RETURN_IF_ERROR(CheckTensor(decls, buffer, *type, shape->second, vars));
     }
   }
   // A variable with a single possible value gets that value.
-  for (const VarDecl& var : module.vars) {
+  for (const VarDecl& var : decls.vars) {
     if (var.min == var.max) vars.try_emplace(var.name, var.min);
   }
   return vars;
@@ -140,14 +92,6 @@ std::string Missing::ToString() const {
                 ")");
   }
   return text;
-}
-
-Needs NeedsOf(const Module& module, const Graph& graph) {
-  Needs needs{BuffersOf(module, graph), {}};
-  for (const std::string& name : VarsAskedFor(module, graph)) {
-    if (const VarDecl* var = module.FindVar(name)) needs.vars.push_back(var);
-  }
-  return needs;
 }
 
 bool Needs::Uses(std::string_view var) const {

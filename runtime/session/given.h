@@ -11,9 +11,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "ir/module.h"
+#include "ir/decls.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/plan/extents.h"
+
+namespace tg {
+struct Graph;
+struct Module;
+}  // namespace tg
 
 namespace tg::runtime {
 
@@ -22,19 +27,21 @@ using ShapesByName = std::map<std::string, std::vector<int64_t>, std::less<>>;
 
 // Checks whether a tensor of this type and shape may be given for `name`. NotFound (with the
 // existing names) for an unknown name, InvalidArgument for another type or shape.
-absl::Status CheckInput(const Module& module, std::string_view name, ElementType type,
+absl::Status CheckInput(const Declarations& decls, std::string_view name, ElementType type,
                         std::span<const int64_t> shape);
 
 // Returns the declaration of a variable and checks `value`. NotFound if there is no such variable,
 // InvalidArgument outside of its bounds.
-absl::StatusOr<const VarDecl*> CheckVar(const Module& module, std::string_view name, int64_t value);
+absl::StatusOr<const VarDecl*> CheckVar(const Declarations& decls, std::string_view name,
+                                        int64_t value);
 
 // Returns `given` and the values that follow from the shapes of inputs and from bounds that allow
 // only one value.
-absl::StatusOr<VarMap> ResolveVars(const Module& module, const VarMap& given,
+absl::StatusOr<VarMap> ResolveVars(const Declarations& decls, const VarMap& given,
                                    const ShapesByName& shapes);
 
-// Returns the buffers that a graph reads or writes by name, in the module's order.
+// Returns the buffers that a graph reads or writes by name, in the module's order. This function
+// and NeedsOf are a part of //runtime/session.
 std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph);
 
 // The buffers and variables that a run of a graph requires.
@@ -46,6 +53,12 @@ struct Needs {
   bool Uses(std::string_view var) const;
 };
 Needs NeedsOf(const Module& module, const Graph& graph);
+
+// A graph by its name, with what its runs require.
+struct GraphNeeds {
+  std::string name;
+  Needs needs;
+};
 
 // Inputs and params without contents, and variables without a value, that runs of several graphs
 // require.

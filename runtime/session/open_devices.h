@@ -10,7 +10,7 @@
 #include "ir/module.h"
 #include "passes/pass_manager.h"
 #include "runtime/session/choose_devices.h"
-#include "runtime/session/device_session.h"
+#include "runtime/session/device_session_options.h"
 
 namespace tg::runtime {
 

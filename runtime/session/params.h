@@ -11,26 +11,21 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/module.h"
+#include "ir/decls.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/session/contents.h"
 
 namespace tg::runtime {
 
-// Returns whether the module defines the buffer's contents. Otherwise the user must set them.
-inline bool HasContents(const BufferDecl& buffer) {
-  return buffer.values.has_value() || !buffer.file.empty();
-}
-
-class ParamReader {
+class ParamReader final : public ContentsReader {
  public:
   // File names are relative to the folder of the module's file.
-  explicit ParamReader(const Module& module) : module_(module) {}
+  explicit ParamReader(const Declarations& module) : module_(module) {}
 
-  // Returns the contents of a param or state that HasContents: packed elements, valid until the
-  // next call (a file is mapped, not read, unless its elements are in runs). Errors name the buffer
-  // and the file: the file or tensor does not exist, its type or shape differs from the
-  // declaration, or the number of values does not match the shape.
-  absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer);
+  // A file is mapped, not read, unless its elements are in runs. Errors name the buffer and the
+  // file: the file or tensor does not exist, its type or shape differs from the declaration, or the
+  // number of values does not match the shape.
+  absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer) override;
 
  private:
   absl::StatusOr<std::span<const std::byte>> ReadFile(const BufferDecl& buffer);
@@ -38,7 +33,7 @@ class ParamReader {
                                                        const std::string& path);
   absl::StatusOr<std::span<const std::byte>> ReadValues(const BufferDecl& buffer);
 
-  const Module& module_;
+  const Declarations& module_;
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;
   std::map<std::string, MappedFile> plain_files_;
   std::vector<std::byte> packed_;  // of the last buffer, where its elements are packed here

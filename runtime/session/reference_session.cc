@@ -50,18 +50,14 @@ absl::Status ReferenceSession::Download(const BufferDecl& buffer, HostTensor& te
   return absl::OkStatus();
 }
 
-absl::Status ReferenceSession::Execute(const Graph& graph,
-                                       std::span<const BufferDecl* const> buffers,
-                                       const VarMap& vars, int64_t times) {
-  for (int64_t i = 0; i < times; ++i) TG_RETURN_IF_ERROR(ExecuteOnce(graph, buffers, vars));
+absl::Status ReferenceSession::Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) {
+  for (int64_t i = 0; i < times; ++i) TG_RETURN_IF_ERROR(ExecuteOnce(graph, vars));
   return absl::OkStatus();
 }
 
-absl::Status ReferenceSession::ExecuteOnce(const Graph& graph,
-                                           std::span<const BufferDecl* const> buffers,
-                                           const VarMap& vars) {
+absl::Status ReferenceSession::ExecuteOnce(const GraphNeeds& graph, const VarMap& vars) {
   interpret::HostBuffers inputs;
-  for (const BufferDecl* buffer : buffers) {
+  for (const BufferDecl* buffer : graph.needs.buffers) {
     const auto found = buffers_.find(buffer->name);
     if (found == buffers_.end() || buffer->role == Role::kOutput) continue;
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, vars));
@@ -69,9 +65,9 @@ absl::Status ReferenceSession::ExecuteOnce(const Graph& graph,
   }
   const interpret::VarValues values(vars.begin(), vars.end());
   TG_ASSIGN_OR_RETURN(interpret::HostBuffers written,
-                      interpret::Interpret(module(), graph.name, inputs, values, options_));
+                      interpret::Interpret(*module_, graph.name, inputs, values, options_));
   for (auto& [name, buffer] : written) {
-    const BufferDecl* decl = module().FindBuffer(name);
+    const BufferDecl* decl = module_->FindBuffer(name);
     interpret::HostBuffer& stored = buffers_[name];
     if (decl->role == Role::kState && stored.data.size() > buffer.data.size()) {
       std::copy(buffer.data.begin(), buffer.data.end(), stored.data.begin());

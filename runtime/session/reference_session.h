@@ -5,9 +5,12 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/interpret/run.h"
+#include "ir/module.h"
+#include "runtime/session/params.h"
 #include "runtime/session/session.h"
 
 namespace tg::runtime {
@@ -16,7 +19,10 @@ class ReferenceSession : public Session {
  public:
   // Interprets the module at its current stage.
   ReferenceSession(std::unique_ptr<Module> module, const interpret::InterpretOptions& options)
-      : Session(std::move(module)), options_(options) {}
+      : Session(*module, NeedsOfGraphs(*module),
+                [&decls = *module] { return std::make_unique<ParamReader>(decls); }),
+        module_(std::move(module)),
+        options_(options) {}
 
   // Returns, after a run with track_error, the maximum difference between each element of a buffer
   // and another correct evaluation; empty if no difference is allowed.
@@ -26,13 +32,12 @@ class ReferenceSession : public Session {
   absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                       std::span<const std::byte> bytes) override;
   absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
-  absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                       const VarMap& vars, int64_t times) override;
+  absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
  private:
-  absl::Status ExecuteOnce(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                           const VarMap& vars);
+  absl::Status ExecuteOnce(const GraphNeeds& graph, const VarMap& vars);
 
+  const std::unique_ptr<Module> module_;
   interpret::InterpretOptions options_;
   interpret::HostBuffers buffers_;
 };

@@ -4,32 +4,30 @@
 #include <utility>
 
 #include "base/status.h"
-#include "runtime/session/params.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {
 
-absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name) {
-  if (module.graphs.empty()) return NotFound("module @", module.name, " has no graph");
+absl::StatusOr<size_t> FindGraphToRun(std::string_view module,
+                                      std::span<const std::string_view> graphs,
+                                      std::string_view name) {
+  if (graphs.empty()) return NotFound("module @", module, " has no graph");
   if (name.empty()) {
-    std::vector<const Graph*> graphs;
-    for (const auto& graph : module.graphs) {
-      if (graph->name != kInitGraph) graphs.push_back(graph.get());
+    std::vector<size_t> others;
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      if (graphs[i] != kInitGraph) others.push_back(i);
     }
-    if (graphs.size() == 1) return graphs[0];
+    if (others.size() == 1) return others[0];
     name = "main";
   }
-  std::vector<std::string_view> names;
-  for (const auto& graph : module.graphs) {
-    if (graph->name == name) return graph.get();
-    names.push_back(graph->name);
-  }
-  return NotFound("there is no graph @", name, OtherNames(name, names));
+  const auto found = std::find(graphs.begin(), graphs.end(), name);
+  if (found == graphs.end()) return NotFound("there is no graph @", name, OtherNames(name, graphs));
+  return static_cast<size_t>(found - graphs.begin());
 }
 
-absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name) {
+absl::StatusOr<const BufferDecl*> FindStored(const Declarations& decls, std::string_view name) {
   std::vector<std::string_view> names;
-  for (const BufferDecl& buffer : module.buffers) {
+  for (const BufferDecl& buffer : decls.buffers) {
     if (buffer.role == Role::kTemp) continue;
     if (buffer.name == name) return &buffer;
     names.push_back(buffer.name);
@@ -38,8 +36,8 @@ absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_v
 }
 
 absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
-  TG_RETURN_IF_ERROR(CheckInput(*module_, name, tensor.type, tensor.shape));
-  const BufferDecl& buffer = *module_->FindBuffer(name);
+  TG_RETURN_IF_ERROR(CheckInput(*declarations_, name, tensor.type, tensor.shape));
+  const BufferDecl& buffer = *declarations_->FindBuffer(name);
   TG_RETURN_IF_ERROR(Upload(buffer, tensor.shape, tensor.data));
   shapes_[buffer.name] = tensor.shape;
   if (buffer.role == Role::kParam) is_initialized_ = false;
@@ -47,17 +45,17 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
 }
 
 absl::Status Session::SetVar(std::string_view name, int64_t value) {
-  TG_ASSIGN_OR_RETURN(const VarDecl* var, CheckVar(*module_, name, value));
+  TG_ASSIGN_OR_RETURN(const VarDecl* var, CheckVar(*declarations_, name, value));
   given_vars_[var->name] = value;
   return absl::OkStatus();
 }
 
 absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
-  ParamReader reader(*module_);
+  const std::unique_ptr<ContentsReader> reader = contents_();
   for (const BufferDecl* buffer : buffers) {
     if (!HasContents(*buffer)) continue;
     if (shapes_.contains(buffer->name)) continue;
-    TG_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, reader.Read(*buffer));
+    TG_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, reader->Read(*buffer));
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, {}));
     TG_RETURN_IF_ERROR(Upload(*buffer, shape, bytes));
     shapes_[buffer->name] = std::move(shape);
@@ -74,7 +72,7 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
       return Unimplemented("state @", buffer->name, " is of type ", buffer->dtype.ToString());
     }
     // Initializes all of a symbolic state, so that later runs with other extents also find zeros.
-    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, GreatestShape(*module_, *buffer));
+    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, GreatestShape(*declarations_, *buffer));
     TG_ASSIGN_OR_RETURN(const HostTensor zeros, MakeHostTensor(*type, shape));
     TG_RETURN_IF_ERROR(Upload(*buffer, shape, zeros.data));
     shapes_[buffer->name] = std::move(shape);
@@ -82,24 +80,23 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
   return absl::OkStatus();
 }
 
-const Needs& Session::NeedsIn(const Graph& graph) {
-  const auto [cached, is_new] = needs_of_.try_emplace(graph.name);
-  if (is_new) cached->second = NeedsOf(*module_, graph);
-  return cached->second;
-}
-
 absl::Status Session::Run(std::string_view graph_name, int64_t times) {
   if (times < 1) return InvalidArgument("a graph cannot run ", times, " times");
-  TG_ASSIGN_OR_RETURN(const Graph* graph, FindGraphToRun(*module_, graph_name));
-  std::vector<const Graph*> graphs = {graph};
-  const Graph* init = module_->FindGraph(kInitGraph);
-  if (init && init != graph && !is_initialized_) graphs.insert(graphs.begin(), init);
-  TG_ASSIGN_OR_RETURN(const VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
+  std::vector<std::string_view> names;
+  for (const GraphNeeds& g : graphs_) names.push_back(g.name);
+  TG_ASSIGN_OR_RETURN(const size_t number, FindGraphToRun(declarations_->name, names, graph_name));
+  const GraphNeeds* graph = &graphs_[number];
+  std::vector<const GraphNeeds*> graphs = {graph};
+  const auto init = std::find(names.begin(), names.end(), kInitGraph);
+  if (init != names.end() && graph->name != kInitGraph && !is_initialized_) {
+    graphs.insert(graphs.begin(), &graphs_[static_cast<size_t>(init - names.begin())]);
+  }
+  TG_ASSIGN_OR_RETURN(const VarMap vars, ResolveVars(*declarations_, given_vars_, shapes_));
   std::vector<const Needs*> needs;
-  for (const Graph* g : graphs) needs.push_back(&NeedsIn(*g));
+  for (const GraphNeeds* g : graphs) needs.push_back(&g->needs);
   // Contents stay given, so a graph that has run still has everything that it needs.
   const bool all_ran = std::all_of(graphs.begin(), graphs.end(),
-                                   [&](const Graph* g) { return completed_.contains(g); });
+                                   [&](const GraphNeeds* g) { return completed_.contains(g); });
   if (const Missing missing = all_ran ? Missing() : FindMissing(needs, vars, shapes_);
       missing.any()) {
     return absl::FailedPreconditionError(
@@ -111,24 +108,24 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
     return std::any_of(needs.begin(), needs.end(), [&](const Needs* n) { return n->Uses(name); });
   };
   const std::string broken =
-      BrokenRequirement(*module_, [&](std::string_view name) -> std::optional<int64_t> {
+      BrokenRequirement(*declarations_, [&](std::string_view name) -> std::optional<int64_t> {
         const auto value = vars.find(name);
         if (value == vars.end() || !is_used(name)) return std::nullopt;
         return value->second;
       });
   if (!broken.empty()) return absl::InvalidArgumentError(broken);
-  for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g, g == graph ? times : 1));
+  for (const GraphNeeds* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g, g == graph ? times : 1));
   return absl::OkStatus();
 }
 
-absl::Status Session::RunOne(const Graph& graph, int64_t times) {
-  const std::vector<const BufferDecl*>& buffers = NeedsIn(graph).buffers;
-  TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
+absl::Status Session::RunOne(const GraphNeeds& graph, int64_t times) {
+  const std::vector<const BufferDecl*>& buffers = graph.needs.buffers;
+  TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars(*declarations_, given_vars_, shapes_));
   if (!completed_.contains(&graph)) {
     TG_RETURN_IF_ERROR(LoadContents(buffers));
     TG_RETURN_IF_ERROR(ClearStates(buffers));
   }
-  TG_RETURN_IF_ERROR(Execute(graph, buffers, vars, times));
+  TG_RETURN_IF_ERROR(Execute(graph, vars, times));
   completed_.insert(&graph);
   if (graph.name == kInitGraph) {
     is_initialized_ = true;
@@ -140,7 +137,7 @@ absl::Status Session::RunOne(const Graph& graph, int64_t times) {
 }
 
 absl::StatusOr<HostTensor> Session::Get(std::string_view name) {
-  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(*module_, name));
+  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(*declarations_, name));
   if (!shapes_.contains(name) && (!has_run_ || buffer->role != Role::kOutput)) {
     return absl::FailedPreconditionError(Cat("@", name, " has no contents yet"));
   }

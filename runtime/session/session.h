@@ -25,9 +25,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "ir/module.h"
+#include "ir/decls.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/plan/extents.h"
+#include "runtime/session/contents.h"
 #include "runtime/session/given.h"
 
 namespace tg::runtime {
@@ -38,7 +39,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const Module& module() const { return *module_; }
+  // The buffers and variables.
+  const Declarations& declarations() const { return *declarations_; }
 
   // Sets the contents of an input or state, or of a param without contents in the module. NotFound
   // (with the existing names) for an unknown name, InvalidArgument for another type or shape.
@@ -59,7 +61,9 @@ class Session {
   absl::StatusOr<HostTensor> Get(std::string_view name);
 
  protected:
-  explicit Session(std::unique_ptr<Module> module) : module_(std::move(module)) {}
+  // The declarations are owned by the derived class, and so is what `graphs` points at.
+  Session(const Declarations& declarations, std::vector<GraphNeeds> graphs, OpenContents contents)
+      : declarations_(&declarations), graphs_(std::move(graphs)), contents_(std::move(contents)) {}
 
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
@@ -67,31 +71,36 @@ class Session {
   // Fills the tensor, whose type and shape are set and whose bytes are allocated.
   virtual absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) = 0;
   // Runs the graph `times` times, one after the other, and waits for the end of the last run.
-  // `vars` has every variable whose value is known. `buffers` are the buffers that the graph names.
-  virtual absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                               const VarMap& vars, int64_t times) = 0;
+  // `vars` has every variable whose value is known.
+  virtual absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) = 0;
 
  private:
-  const Needs& NeedsIn(const Graph& graph);
-  absl::Status RunOne(const Graph& graph, int64_t times);
+  absl::Status RunOne(const GraphNeeds& graph, int64_t times);
   // Loads contents that the module defines.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
   absl::Status ClearStates(std::span<const BufferDecl* const> buffers);
 
-  std::unique_ptr<Module> module_;
+  const Declarations* declarations_;
+  const std::vector<GraphNeeds> graphs_;
+  const OpenContents contents_;
   VarMap given_vars_, last_vars_;
-  std::map<std::string, Needs, std::less<>> needs_of_;  // by graph
   ShapesByName shapes_;
-  std::set<const Graph*> completed_;  // graphs that have run: what they need is there
+  std::set<const GraphNeeds*> completed_;  // graphs that have run: what they need is there
   bool has_run_ = false;
   bool is_initialized_ = false;  // @init has run with these params
 };
 
-// Returns the graph that `name` means, see Run. NotFound lists the existing graphs.
-absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name);
+// Returns the number of the graph that `name` means, see Run. NotFound lists the existing graphs.
+absl::StatusOr<size_t> FindGraphToRun(std::string_view module,
+                                      std::span<const std::string_view> graphs,
+                                      std::string_view name);
 
 // Returns the declaration of a buffer that Session::Get accepts. NotFound lists them.
-absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name);
+absl::StatusOr<const BufferDecl*> FindStored(const Declarations& decls, std::string_view name);
+
+// The same for a module, and what its graphs require. These are a part of //runtime/session.
+absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name);
+std::vector<GraphNeeds> NeedsOfGraphs(const Module& module);
 
 }  // namespace tg::runtime
 

@@ -15,7 +15,7 @@
 #include "ir/text/parser.h"
 #include "runtime/opencl/testing.h"
 #include "runtime/session/compile.h"
-#include "runtime/session/device_session.h"
+#include "runtime/session/device_session_options.h"
 #include "runtime/session/device_target.h"
 #include "runtime/session/reference_session.h"
 

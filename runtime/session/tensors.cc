@@ -45,7 +45,7 @@ std::string DeclaredType(const BufferDecl& buffer) {
   return text + "]";
 }
 
-absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, ElementType type,
+absl::Status CheckTensor(const Declarations& decls, const BufferDecl& buffer, ElementType type,
                          std::span<const int64_t> shape, VarMap& vars) {
   const auto mismatch = [&] {
     return InvalidArgument("buffer @", buffer.name, " is ", DeclaredType(buffer), ", not ",
@@ -60,7 +60,7 @@ absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, Element
     const DeclDim& dim = buffer.shape[i];
     if (!dim.is_symbolic() && dim.size != shape[i]) return mismatch();
     if (dim.var.empty()) continue;
-    const VarDecl* var = module.FindVar(dim.var);
+    const VarDecl* var = decls.FindVar(dim.var);
     if (var == nullptr) {
       return InvalidArgument("buffer @", buffer.name, ": there is no variable @", dim.var);
     }
@@ -93,24 +93,6 @@ absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, Element
   }
   vars = std::move(learnt);
   return absl::OkStatus();
-}
-
-interpret::HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor) {
-  return interpret::BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
-}
-
-absl::StatusOr<HostTensor> ToHostTensor(const interpret::HostBuffer& buffer) {
-  const std::optional<ElementType> type =
-      buffer.dtype.is_value() ? ElementTypeOf(buffer.dtype.scalar()) : std::nullopt;
-  if (!type) {
-    return InvalidArgument("a buffer of type ", buffer.dtype.ToString(), " is not a tensor");
-  }
-  TG_ASSIGN_OR_RETURN(HostTensor tensor, MakeHostTensor(*type, buffer.shape));
-  const std::vector<uint8_t> bytes = interpret::BufferToBytes(buffer);
-  TG_CHECK(bytes.size() == tensor.data.size());
-  std::transform(bytes.begin(), bytes.end(), tensor.data.begin(),
-                 [](uint8_t b) { return static_cast<std::byte>(b); });
-  return tensor;
 }
 
 }  // namespace tg::runtime

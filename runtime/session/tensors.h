@@ -9,11 +9,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ir/decls.h"
 #include "ir/dtype.h"
-#include "ir/interpret/host_buffer.h"
-#include "ir/module.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/plan/extents.h"
+
+namespace tg::interpret {
+struct HostBuffer;
+}  // namespace tg::interpret
 
 namespace tg::runtime {
 
@@ -27,9 +30,10 @@ std::string DeclaredType(const BufferDecl& buffer);
 // InvalidArgument if a tensor of this type and shape cannot be the buffer's contents. A symbolic
 // extent accepts any number within its variable's bounds. Its first occurrence defines the
 // variable; later occurrences and `vars` must agree. The values found are added to `vars`.
-absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, ElementType type,
+absl::Status CheckTensor(const Declarations& decls, const BufferDecl& buffer, ElementType type,
                          std::span<const int64_t> shape, VarMap& vars);
 
+// These are a part of //runtime/session.
 interpret::HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor);
 // InvalidArgument for an image, or for a type that files cannot store.
 absl::StatusOr<HostTensor> ToHostTensor(const interpret::HostBuffer& buffer);

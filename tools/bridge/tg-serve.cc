@@ -42,7 +42,7 @@
 #include "runtime/devices/devices.h"
 #include "runtime/plan/kernel_stats.h"
 #include "runtime/session/device_kernels.h"
-#include "runtime/session/device_session.h"
+#include "runtime/session/device_session_options.h"
 #include "runtime/session/device_target.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tensors.h"
@@ -201,11 +201,11 @@ class Server {
       return found == vars.end() ? int64_t{0} : found->second;
     };
     const runtime::DeviceKernels& built = *session->devices().front();
-    std::string answer = Cat("ok ", built.rendered().size(), "\n");
-    for (size_t i = 0; i < built.rendered().size(); ++i) {
-      const codegen::RenderedKernel& kernel = built.rendered()[i];
-      TG_ASSIGN_OR_RETURN(const runtime::KernelWork work,
-                          runtime::CountWork(*built.kernels()[i].kernel, var));
+    std::string answer = Cat("ok ", built.kernels().size(), "\n");
+    for (const runtime::CompiledKernel& compiled : built.kernels()) {
+      const codegen::RenderedKernel& kernel = compiled.code;
+      const Kernel& linear = *session->module().kernels[static_cast<size_t>(compiled.kernel)];
+      TG_ASSIGN_OR_RETURN(const runtime::KernelWork work, runtime::CountWork(linear, var));
       answer += Cat(kernel.name, " ", static_cast<int64_t>(work.ops), " ",
                     static_cast<int64_t>(work.load_bytes + work.store_bytes));
       for (const codegen::SizeExpr& groups : kernel.groups)
@@ -248,11 +248,12 @@ class Server {
     TG_ASSIGN_OR_RETURN(runtime::DeviceSession* const found, Find(request.id));
     runtime::DeviceSession& session = *found;
     for (const auto& [name, value] : request.vars) {
-      if (session.module().FindVar(name) == nullptr) continue;  // the graph does not depend on it
+      if (session.declarations().FindVar(name) == nullptr)
+        continue;  // the graph does not depend on it
       TG_RETURN_IF_ERROR(session.SetVar(name, value));
     }
     for (auto& [name, data] : request.inputs) {
-      const BufferDecl* buffer = session.module().FindBuffer(name);
+      const BufferDecl* buffer = session.declarations().FindBuffer(name);
       if (buffer == nullptr) continue;  // the program does not read it
       HostTensor tensor;
       TG_ASSIGN_OR_RETURN(tensor.shape, runtime::ShapeOf(*buffer, {}));

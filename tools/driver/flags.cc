@@ -3,6 +3,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/suggest.h"
 #include "ir/text/diagnostic.h"
 
 namespace tg::driver {

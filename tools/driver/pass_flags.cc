@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/suggest.h"
 #include "ir/text/diagnostic.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"

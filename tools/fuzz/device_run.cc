@@ -6,7 +6,7 @@
 #include "ir/devices.h"
 #include "runtime/cpu/native_context.h"
 #include "runtime/devices/devices.h"
-#include "runtime/session/device_session.h"
+#include "runtime/session/device_session_options.h"
 #include "runtime/session/device_target.h"
 #include "runtime/session/tensors.h"
 
@@ -38,7 +38,7 @@ absl::StatusOr<interpret::HostBuffers> DeviceRunner::Run(
     if (absl::Status s = session->SetVar(name, value); !s.ok()) return s;
   }
   for (const auto& [name, buffer] : program.inputs) {
-    if (!session->module().FindBuffer(name)) continue;
+    if (!session->declarations().FindBuffer(name)) continue;
     TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, runtime::ToHostTensor(buffer));
     if (absl::Status s = session->Set(name, tensor); !s.ok()) return s;
   }

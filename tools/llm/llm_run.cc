@@ -132,7 +132,7 @@ void LlmRun::Summarize(const Reply& reply, bool is_first_reply) const {
   if (reply.decode_steps > 0) {
     const auto steps = static_cast<double>(reply.decode_steps);
     const double rate = steps * bytes / reply.decode_seconds;
-    const double limit = model_->session().devices()[0]->target().bytes_per_second;
+    const double limit = model_->session().devices()[0]->code().bytes_per_second;
     char share[64];
     std::snprintf(share, sizeof share, "%.2f GB/s of weights, %.0f %% of the target's memory rate",
                   rate * 1e-9, 100 * rate / limit);

@@ -29,14 +29,15 @@ std::string KernelText(const Kernel& kernel) {
   return made_of.empty() ? kernel.name : Cat(kernel.name, " [", made_of, "]");
 }
 
-absl::Status CheckKernels(const Graph& graph, const std::vector<ScheduledKernel>& schedule,
+absl::Status CheckKernels(const Module& module, const runtime::ScheduledGraph& graph,
                           int64_t most) {
   int64_t count = 0;
   std::string beyond;
-  for (const ScheduledKernel& item : schedule) {
-    if (item.kernel == nullptr || ++count <= most) continue;
+  for (const ScheduledKernel& item : graph.steps) {
+    if (item.is_copy() || ++count <= most) continue;
     if (count > most + static_cast<int64_t>(kMaxListed)) continue;
-    beyond += Cat(beyond.empty() ? "" : ", ", count, " ", KernelText(*item.kernel));
+    beyond += Cat(beyond.empty() ? "" : ", ", count, " ",
+                  KernelText(*module.kernels[static_cast<size_t>(item.kernel)]));
   }
   if (count <= most) return absl::OkStatus();
   const int64_t unnamed = count - most - static_cast<int64_t>(kMaxListed);
@@ -46,9 +47,10 @@ absl::Status CheckKernels(const Graph& graph, const std::vector<ScheduledKernel>
           ", more than --max-kernels=", most, "; beyond it: ", beyond));
 }
 
-absl::Status CheckMemory(const Module& module, const Graph& graph, const Gates& gates) {
-  TG_ASSIGN_OR_RETURN(const auto by_device,
-                      runtime::MemoryOf(module, runtime::GraphsOfRun(module, graph)));
+absl::Status CheckMemory(const Module& module, std::span<const runtime::ScheduledGraph> graphs,
+                         const Gates& gates) {
+  const std::vector<const runtime::ScheduledGraph*> all = runtime::AddressesOf(graphs);
+  TG_ASSIGN_OR_RETURN(const auto by_device, runtime::MemoryOf(module, all));
   std::map<int, size_t> sizes;  // by buffer
   size_t stored = 0, temporary = 0;
   for (const auto& [device, memory] : by_device) {
@@ -69,7 +71,7 @@ absl::Status CheckMemory(const Module& module, const Graph& graph, const Gates& 
                 runtime::DeclaredType(buffer), " ", bytes(largest[i].first));
   }
   return absl::FailedPreconditionError(
-      Cat("the buffers of graph @", graph.name, " take ", bytes(stored + temporary), " (",
+      Cat("the buffers of graph @", graphs[0].name, " take ", bytes(stored + temporary), " (",
           bytes(temporary), " of temporaries), more than --max-memory=", gates.max_memory_text,
           "; the largest: ", list));
 }
@@ -107,12 +109,13 @@ absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
 }
 
 absl::Status CheckGates(const Module& module, const Graph& graph, const Gates& gates) {
+  if (!gates.max_kernels && !gates.max_memory_bytes) return absl::OkStatus();
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ScheduledGraph> graphs,
+                      runtime::ScheduleRun(module, graph));
   if (gates.max_kernels) {
-    TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule,
-                        runtime::MakeSchedule(module, graph));
-    TG_RETURN_IF_ERROR(CheckKernels(graph, schedule, *gates.max_kernels));
+    TG_RETURN_IF_ERROR(CheckKernels(module, graphs[0], *gates.max_kernels));
   }
-  return gates.max_memory_bytes ? CheckMemory(module, graph, gates) : absl::OkStatus();
+  return gates.max_memory_bytes ? CheckMemory(module, graphs, gates) : absl::OkStatus();
 }
 
 }  // namespace tg::run

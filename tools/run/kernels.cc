@@ -27,17 +27,6 @@ std::string WithoutName(std::string source, const std::string& name) {
   return source;
 }
 
-const codegen::RenderedKernel* RenderingOf(const runtime::DeviceSession& session,
-                                           const Finding& finding) {
-  for (const auto& device : session.devices()) {
-    if (device->context().get() != finding.device) continue;
-    for (size_t i = 0; i < device->rendered().size(); ++i) {
-      if (device->kernels()[i].kernel == finding.compiled) return &device->rendered()[i];
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void ModelRun::CheckKernelsOf(const Module& compiled, runtime::DeviceSessionOptions& options) {
@@ -65,17 +54,16 @@ absl::Status ModelRun::ReportKernelCheck(const absl::Status& ran) {
 }
 
 bool ModelRun::HasSameSource(const Finding& finding, std::unique_ptr<Module> module) const {
-  const codegen::RenderedKernel* kernel = RenderingOf(*device_, finding);
-  if (kernel == nullptr) return false;
-  for (const auto& device : device_->devices()) {
-    if (device->context().get() != finding.device) continue;
+  const codegen::RenderedKernel& kernel = finding.compiled->code;
+  for (size_t d = 0; d < device_->devices().size(); ++d) {
+    if (device_->devices()[d]->context().get() != finding.device) continue;
     passes::PassManagerOptions options;
-    options.target = &device->target();
+    options.target = &targets_[d];
     if (!passes::PassManager(pipeline_, options).Run(*module).ok()) return false;
-    const auto rendered = opencl::RenderModule(*module, device->target());
+    const auto rendered = opencl::RenderModule(*module, targets_[d]);
     if (!rendered.ok() || rendered->kernels.empty()) return false;
     return WithoutName(rendered->kernels[0].source, rendered->kernels[0].name) ==
-           WithoutName(kernel->source, kernel->name);
+           WithoutName(kernel.source, kernel.name);
   }
   return false;
 }
@@ -85,10 +73,8 @@ absl::Status ModelRun::ReportFinding(const Finding& finding) const {
   const std::string path = Cat(stem.empty() ? "module" : stem, "-kernel-", finding.step + 1);
   llvm::outs() << checker_->Summary();
   if (finding.compiled == nullptr) return absl::OkStatus();
-  if (const codegen::RenderedKernel* kernel = RenderingOf(*device_, finding)) {
-    llvm::outs() << "the source of @" << finding.compiled->name << ", which differs:\n"
-                 << kernel->source << "\n";
-  }
+  llvm::outs() << "the source of @" << finding.compiled->name << ", which differs:\n"
+               << finding.compiled->code.source << "\n";
   const Module& compiled = device_->module();
   const absl::StatusOr<kernel_check::Reproduction> written =
       kernel_check::WriteReproduction(finding, *unscheduled_, compiled, path);

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "runtime/base/available_memory.h"
+#include "runtime/plan/launch_order.h"
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/format.h"
 
@@ -57,9 +58,12 @@ absl::Status CheckDeviceMemory(const Module& compiled, const Graph& graph,
                                const runtime::VarMap& vars,
                                std::span<const runtime::DeviceMemory> devices,
                                const SizeOptions& options) {
-  const absl::StatusOr<std::optional<runtime::MemoryShortage>> shortage =
-      runtime::FindMemoryShortage(compiled, runtime::GraphsOfRun(compiled, graph), vars, devices);
   // A graph that cannot be planned is an error when it is run.
+  const absl::StatusOr<std::vector<runtime::ScheduledGraph>> graphs =
+      runtime::ScheduleRun(compiled, graph);
+  if (!graphs.ok()) return absl::OkStatus();
+  const absl::StatusOr<std::optional<runtime::MemoryShortage>> shortage =
+      runtime::FindMemoryShortage(compiled, runtime::AddressesOf(*graphs), vars, devices);
   if (!shortage.ok() || !shortage->has_value()) return absl::OkStatus();
   std::vector<const VarDecl*> open;
   for (const auto& [var, value] : (*shortage)->sizes) open.push_back(var);

@@ -128,6 +128,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     TG_RETURN_IF_ERROR(
         runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
   }
+  targets_ = {options.target};
+  for (const runtime::NamedDevice& d : options.others) targets_.push_back(d.target);
   runtime::ExplainDriverCrashes("tg-run", options.context->info());
   const auto tell = [](const std::vector<std::string>& names, const runtime::Context& context,
                        const passes::Target& target) {

@@ -18,7 +18,7 @@
 #include "runtime/kernel_check/kernel_check.h"
 #include "runtime/media/tensors.h"
 #include "runtime/report/run_report.h"
-#include "runtime/session/device_session.h"
+#include "runtime/session/device_session_options.h"
 #include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
 #include "tools/driver/predicted_costs.h"
@@ -122,7 +122,8 @@ class ModelRun {
 
   std::unique_ptr<Module> unscheduled_;  // for checker_
   std::unique_ptr<kernel_check::KernelChecker> checker_;
-  driver::PredictedCosts costs_;  // of the kernels, if they are printed
+  std::vector<passes::Target> targets_;  // of the device session's devices
+  driver::PredictedCosts costs_;         // of the kernels, if they are printed
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::Session> session_;

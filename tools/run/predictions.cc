@@ -30,7 +30,7 @@ std::string ModelRun::PredictionTable() const {
     const cost::Cost* cost = nullptr;
     for (const auto& device : device_->devices()) {
       if (device->context().get() != kernel.context) continue;
-      cost = costs_.Find(device->target().name, kernel.kernel->name);
+      cost = costs_.Find(device->code().target, kernel.kernel->name);
     }
     const double measured = least_.kernels[i].seconds();
     if (cost == nullptr || measured <= 0) continue;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/status.h"
-#include "codegen/kernel_names.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
@@ -34,7 +33,8 @@ absl::Status ModelRun::DumpKernels() const {
         d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
     TG_RETURN_IF_ERROR(instrument::MakeFolder(folder));
     const bool native = device_->devices()[d]->context()->info().is_native;
-    for (const codegen::RenderedKernel& kernel : device_->devices()[d]->rendered()) {
+    for (const runtime::CompiledKernel& compiled : device_->devices()[d]->kernels()) {
+      const codegen::RenderedKernel& kernel = compiled.code;
       std::string file = kernel.name + (native ? ".ll" : ".cl");
       std::replace(file.begin(), file.end(), '/', '_');
       TG_RETURN_IF_ERROR(instrument::WriteFile(folder + "/" + file, kernel.source));
@@ -47,18 +47,19 @@ void ModelRun::ReportKernels() const {
   const runtime::Plan& plan = *device_->last_plan();
   if (flags_.verbose >= kSchedules) {
     const std::map<std::string, double> compile_seconds = CompileSeconds(spans_);
-    for (const auto& device : device_->devices()) {
-      for (size_t i = 0; i < device->rendered().size(); ++i) {
-        const Kernel& kernel = *device->kernels()[i].kernel;
-        llvm::outs() << (color_ ? codegen::ColoredName(kernel) : kernel.name) << "  "
-                     << runtime::DescribeSchedule(kernel);
+    for (size_t d = 0; d < device_->devices().size(); ++d) {
+      for (const runtime::CompiledKernel& kernel : device_->devices()[d]->kernels()) {
+        llvm::outs() << (color_ ? kernel.colored_name : kernel.name) << "  " << kernel.schedule;
         if (const auto compiled = compile_seconds.find(kernel.name);
             compiled != compile_seconds.end()) {
           llvm::outs() << "; compiled in " << FormatSeconds(compiled->second);
         }
         llvm::outs() << "\n";
-        if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
-        if (flags_.verbose >= kSources) llvm::outs() << device->rendered()[i].source << "\n";
+        if (flags_.verbose >= kForms) {
+          const auto& linear = device_->module(d).kernels[static_cast<size_t>(kernel.kernel)];
+          llvm::outs() << PrintKernel(*linear);
+        }
+        if (flags_.verbose >= kSources) llvm::outs() << kernel.code.source << "\n";
       }
     }
   }
@@ -124,9 +125,8 @@ void ModelRun::Report() const {
 }
 
 absl::StatusOr<runtime::RunReport> ModelRun::MakeReport() const {
-  TG_ASSIGN_OR_RETURN(
-      runtime::RunReport report,
-      ReportOf(*device_, *device_->module().FindGraph(graph_->name), least_, run_seconds_, spans_));
+  TG_ASSIGN_OR_RETURN(runtime::RunReport report,
+                      ReportOf(*device_, graph_->name, least_, run_seconds_, spans_));
   report.model = std::filesystem::path(path_).filename().string();
   return report;
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/status.h"
-#include "runtime/plan/launch_order.h"
 #include "runtime/plan/temporaries.h"
 #include "runtime/report/kernel_table.h"
 #include "runtime/session/tensors.h"
@@ -28,7 +27,7 @@ using runtime::ScheduledKernel;
 int64_t Signed(size_t n) { return static_cast<int64_t>(n); }
 
 // Adds what the graph's kernels use, and the numbers of its buffers in the report.
-absl::StatusOr<std::map<int, int64_t>> AddBuffers(const Module& module,
+absl::StatusOr<std::map<int, int64_t>> AddBuffers(const Declarations& module,
                                                   std::span<const ScheduledKernel> schedule,
                                                   RunReport& report) {
   TG_ASSIGN_OR_RETURN(auto lives, runtime::StoredBuffers(module, schedule));
@@ -108,14 +107,14 @@ class KernelReports {
       kernel.touched_bytes = runtime::TouchedBytes(planned);
       if (seconds > 0) kernel.seconds = seconds;
     }
-    if (item.kernel == nullptr) {
+    if (item.is_copy()) {
       kernel.name = "copy";
       kernel.is_copy = true;
       kernel.uses = {{numbers_.at(item.buffers[0].buffer), false, true},
                      {numbers_.at(item.buffers[1].buffer), true, false}};
       return;
     }
-    kernel.name = item.kernel->name;
+    kernel.name = planned.kernel->name;
     kernel.made_of = planned.kernel->metadata;
     kernel.nodes = planned.nodes;
     kernel.tensors = planned.tensors;
@@ -124,9 +123,8 @@ class KernelReports {
       kernel.compile_seconds = compiled->second;
     }
     kernel.depends_on_input = planned.depends_on_input;
-    kernel.schedule = runtime::DescribeSchedule(*planned.kernel);
-    const codegen::RenderedKernel& rendered =
-        *DeviceOf(kernel).built().find(kernel.name)->second.rendered;
+    kernel.schedule = planned.kernel->schedule;
+    const codegen::RenderedKernel& rendered = planned.kernel->code;
     kernel.uses = UsesOf(rendered, item, numbers_);
     const auto [source, is_new] =
         sources_.try_emplace(rendered.source, Signed(report_.sources.size()));
@@ -157,19 +155,20 @@ std::map<std::string, double> CompileSeconds(const runtime::SpanLog& spans) {
   return seconds;
 }
 
-absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& graph,
+absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const std::string& graph_name,
                                    const runtime::RunTimes& times, const std::vector<double>& runs,
                                    const runtime::SpanLog& spans) {
-  const Module& module = session.module();
+  const runtime::Executable& module = session.executable();
+  const runtime::ScheduledGraph& graph = *FindGraph(module, graph_name);
   RunReport report;
   report.tool = Cat("tg-run ", driver::kVersion);
   report.module = module.name;
   report.graph = graph.name;
   for (const auto& device : session.devices()) {
     const runtime::DeviceInfo& info = device->context()->info();
-    const passes::Target& target = device->target();
-    report.devices.push_back({info.name, Cat(info.platform, " ", info.driver_version), target.name,
-                              target.flops_per_second, target.bytes_per_second});
+    const runtime::DeviceCode& code = device->code();
+    report.devices.push_back({info.name, Cat(info.platform, " ", info.driver_version), code.target,
+                              code.flops_per_second, code.bytes_per_second});
   }
   report.built_from_cache = session.built_from_cache();
   for (const runtime::SpanSum& sum : runtime::SumByName(spans)) {
@@ -183,8 +182,7 @@ absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& gr
   }
   report.runs = runs;
   report.totals.run_seconds = times.seconds();
-  TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule,
-                      runtime::MakeSchedule(module, graph));
+  const std::vector<ScheduledKernel>& schedule = graph.steps;
   TG_ASSIGN_OR_RETURN(const auto numbers, AddBuffers(module, schedule, report));
   report.memory.peak_bytes = Signed(session.memory().peak_total_bytes);
   const std::span<const PlannedKernel> planned = session.last_plan()->kernels();

@@ -16,7 +16,8 @@ namespace tg::run {
 // Makes the report of the last runs, which were of `graph`. `times` has the least times of its
 // kernels, `runs` the seconds of each run, and `spans` the steps of the process.
 absl::StatusOr<runtime::RunReport> ReportOf(const runtime::DeviceSession& session,
-                                            const Graph& graph, const runtime::RunTimes& times,
+                                            const std::string& graph_name,
+                                            const runtime::RunTimes& times,
                                             const std::vector<double>& runs,
                                             const runtime::SpanLog& spans);
 

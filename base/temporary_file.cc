@@ -1,4 +1,4 @@
-#include "passes/instrument/temporary_file.h"
+#include "base/temporary_file.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <mutex>
 #include <utility>
 
-namespace tg::instrument {
+namespace tg {
 
 // An element of a list that only grows, so that a signal handler can walk it at any time. Whoever
 // takes `path` out of it by an atomic exchange owns the string.
@@ -104,4 +104,4 @@ bool TemporaryFile::Commit() {
   return true;
 }
 
-}  // namespace tg::instrument
+}  // namespace tg
