@@ -179,7 +179,7 @@ struct Target {
 
   // Whether the renderer has matrix instructions on halves.
   bool HasMatrixInstructions() const { return inline_ptx; }
-  // Their rate for factors of so many bits.
+  // Their rate for factors of `bits` bits.
   double MatrixOperationsPerSecond(size_t bits) const {
     return matrix_flops_per_second * 16 / static_cast<double>(bits);
   }

@@ -58,13 +58,19 @@ TEST(Cooperation, MatrixInstructions) {
     const char* name;
     Scalar in, sum;
     int a, b, c;  // numbers of lanes of the fragments
+    Scalar b_in = in;
   };
-  for (const Case& m : {Case{"m16n8k16.f32.f16", Scalar::kF16, Scalar::kF32, 8, 4, 4},
-                        Case{"m16n8k16.f32.bf16", Scalar::kBF16, Scalar::kF32, 8, 4, 4},
-                        Case{"m16n8k16.f16.f16", Scalar::kF16, Scalar::kF16, 8, 4, 4},
-                        Case{"m16n8k8.f32.f16", Scalar::kF16, Scalar::kF32, 4, 2, 4},
-                        Case{"m16n8k8.f32.bf16", Scalar::kBF16, Scalar::kF32, 4, 2, 4},
-                        Case{"m16n8k8.f32.tf32", Scalar::kF32, Scalar::kF32, 4, 2, 4}}) {
+  for (const Case& m :
+       {Case{"m16n8k16.f32.f16", Scalar::kF16, Scalar::kF32, 8, 4, 4},
+        Case{"m16n8k16.f32.bf16", Scalar::kBF16, Scalar::kF32, 8, 4, 4},
+        Case{"m16n8k16.f16.f16", Scalar::kF16, Scalar::kF16, 8, 4, 4},
+        Case{"m16n8k8.f32.f16", Scalar::kF16, Scalar::kF32, 4, 2, 4},
+        Case{"m16n8k8.f32.bf16", Scalar::kBF16, Scalar::kF32, 4, 2, 4},
+        Case{"m16n8k8.f32.tf32", Scalar::kF32, Scalar::kF32, 4, 2, 4},
+        Case{"m16n8k32.s32.s8.s8", Scalar::kI8, Scalar::kI32, 16, 8, 4},
+        Case{"m16n8k32.s32.u8.u8", Scalar::kU8, Scalar::kI32, 16, 8, 4},
+        Case{"m16n8k32.s32.s8.u8", Scalar::kI8, Scalar::kI32, 16, 8, 4, Scalar::kU8},
+        Case{"m16n8k32.s32.u8.s8", Scalar::kU8, Scalar::kI32, 16, 8, 4, Scalar::kI8}}) {
     auto load = [&](const char* v, int arg, Scalar s, int lanes) {
       const std::string p = Ptr(s, 32 * lanes);
       const std::string n(v);
@@ -77,12 +83,12 @@ TEST(Cooperation, MatrixInstructions) {
     const std::string sum(GetScalarInfo(m.sum).text);
     const std::string source =
         Check("%c32 = const 32 : i32\n%l = special %c32 {name = local0} : i32\n" +
-                  load("a", 1, m.in, m.a) + load("b", 2, m.in, m.b) + load("c", 3, m.sum, m.c) +
+                  load("a", 1, m.in, m.a) + load("b", 2, m.b_in, m.b) + load("c", 3, m.sum, m.c) +
                   "%d = wmma %a, %b, %c {name = \"" + m.name + "\"} : " + sum + "x4\n" +
                   "%o = define_global {arg = 0} : " + Ptr(m.sum, 128) +
                   "\n%po = index %o, %ic : " + Ptr(m.sum, 128) + "\n%s = store %po, %d\nsink %s\n",
               {interpret::UndefinedBuffer(DType(m.sum), {128}), Exact(m.in, 32 * m.a, 1),
-               Exact(m.in, 32 * m.b, 2), Exact(m.sum, 128, 3)});
+               Exact(m.b_in, 32 * m.b, 2), Exact(m.sum, 128, 3)});
     EXPECT_THAT(source, HasSubstr("mma.sync.aligned.m16n8k")) << m.name;
   }
 }

@@ -134,7 +134,10 @@ bool Machine::Wmma(const UOp* u) {
   const Scalar types[3] = {mi.a, mi.b, mi.accumulator};
   const int elements[3] = {mi.m * mi.k, mi.k * mi.n, mi.m * mi.n};
   for (size_t i = 0; i < 3; ++i) {
-    if (u->src(i)->dtype != DType(types[i], elements[i] / kSubgroup)) {
+    // A fragment may hold the elements' bits.
+    const DType given = u->src(i)->dtype;
+    const bool is_bits = given.scalar() == BitsType(types[i]);
+    if (given.lanes() != elements[i] / kSubgroup || (given.scalar() != types[i] && !is_bits)) {
       return Fail(u, absl::StrCat("source ", i, " is not ",
                                   DType(types[i], elements[i] / kSubgroup).ToString()));
     }
@@ -194,10 +197,10 @@ bool Machine::LdMatrix(const UOp* u) {
   }
   if (count != 1 && count != 2 && count != 4) return Fail(u, "count must be 1, 2 or 4");
   // A row of a matrix has 16 bytes, of which a work-item holds four.
-  const size_t bits_of_element = BitWidth(u->dtype.scalar());
-  const size_t own = 32 / bits_of_element;
+  const int bits_of_element = static_cast<int>(BitWidth(u->dtype.scalar()));
+  const auto own = static_cast<size_t>(32 / bits_of_element);
   if (u->dtype.lanes() != static_cast<int>(own) * count || bits_of_element > 16 ||
-      BitWidth(address->dtype.scalar()) != bits_of_element) {
+      static_cast<int>(BitWidth(address->dtype.scalar())) != bits_of_element) {
     return Fail(u, "its type must be 32 * count bits of the memory's type of 8 or 16 bits");
   }
   if (transpose && own != 2) return Fail(u, "only elements of 16 bits are transposed");

@@ -262,8 +262,8 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
       // A matrix of eight rows of 16 bytes, spread over 32 work-items, is four bytes in each. Like
       // `load`, the op may give the elements' bits.
       const auto own = static_cast<int64_t>(32 / BitWidth(from.scalar()));
-      const bool is_of_it = u->dtype.scalar() == from.scalar() ||
-                            u->dtype.scalar() == BitsType(from.scalar());
+      const bool is_of_it =
+          u->dtype.scalar() == from.scalar() || u->dtype.scalar() == BitsType(from.scalar());
       return (is_of_it && u->dtype.lanes() == own * u->word(0)) ||
              fail("the result is four bytes a matrix, not " + u->dtype.ToString());
     }

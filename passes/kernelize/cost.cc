@@ -54,7 +54,7 @@ double CostModel::OwnWeight(const UOp* u, bool reads) const {
   // instruction reads halves.
   const Scalar to = u->dtype.scalar(), from = u->op == Op::kCast ? u->src(0)->dtype.scalar() : to;
   const bool integers = IsInt(from) && IsInt(to) && ByteSize(from) < ByteSize(to);
-  const bool halves = from == Scalar::kF16 && to == Scalar::kF32;
+  const bool halves = IsFloat(from) && ByteSize(from) == 2 && to == Scalar::kF32;
   if (integers || (halves && target_.HidesWaits())) return 0;
   if (IsElementwise(u->op)) return passes::OpWeight(u->op);
   // A load with a gate is not a vector load, so a pad of loaded values is costly.

@@ -201,7 +201,8 @@ class Chooser {
     // What is cast to a wider type is moved before the cast, if at all. So are halves on a GPU,
     // which widens them in one instruction while it waits for memory.
     const DType from = u->num_srcs == 1 ? u->src(0)->dtype : u->dtype;
-    const bool widens = u->dtype.is_float() ? target_.HidesWaits() && from.scalar() == Scalar::kF16
+    const bool widens = u->dtype.is_float() ? target_.HidesWaits() && from.is_float() &&
+                                                  ByteSize(from.scalar()) == 2
                                             : u->dtype.is_int() && from.is_int();
     if (u->op == Op::kCast && widens && ByteSize(from.scalar()) <= element) return false;
     return std::min(in_place, remaining) > Seconds(0, Elements(u) * static_cast<double>(element));

@@ -122,7 +122,9 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   while (lanes > 1 && (row % lanes != 0 || size % (items * lanes) != 0)) lanes /= 2;
   // Where elements are neither loaded nor stored in vectors, neighbouring work-items read
   // neighbouring elements instead.
-  if (by_columns) lanes = AlignmentOf(address, row_axes, lanes);
+  if (row > 1 && StrideAlong(stage.element, row_axes.front()).mean != 1) {
+    lanes = AlignmentOf(address, row_axes, lanes);
+  }
   stage.ranges.clear();
   if (const int64_t turns = (size + items * lanes - 1) / (items * lanes); turns > 1) {
     // In an unrolled loop over rounds, all loads are in flight at the same time, and take
