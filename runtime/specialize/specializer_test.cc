@@ -10,7 +10,7 @@
 
 #include "ir/interpret/options.h"
 #include "passes/pipeline.h"
-#include "runtime/session/device_target.h"
+#include "runtime/session/open.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/session_testing.h"
 
@@ -270,6 +270,25 @@ graph @main {
   for (const int64_t n : {2, 2, 1, 2, 1, 3, 2, 1, 3, 2, 3}) both.Run(n, {"y"});
   EXPECT_EQ(both.specializer->stats().compiled, 3);
   EXPECT_EQ(both.specializer->stats().failed, 0) << both.specializer->stats().last_error;
+}
+
+// Sessions that programs open have such plans, unless they ask for none. A plan for one size has no
+// variables.
+TEST(Specializer, OfASessionThatAProgramOpens) {
+  for (const bool specialize : {true, false}) {
+    auto opened = runtime::OpenSession(Parse(kText), {"native", {}, specialize});
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    auto& session = static_cast<DeviceSession&>(**opened);
+    ASSERT_TRUE(session.Set("w", Floats({4, 4}, std::vector<float>(16, 0.5f))).ok());
+    ASSERT_TRUE(session.Set("x", Floats({2, 4}, std::vector<float>(8, 1.0f))).ok());
+    bool is_general = true;
+    for (int i = 0; i < (specialize ? 5000 : 50) && is_general; ++i) {
+      ASSERT_TRUE(session.Run().ok());
+      is_general = !session.last_plan()->VarsOf(0).empty();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(is_general, !specialize);
+  }
 }
 
 TEST(Specializer, IsNotMadeWhereNothingIsOpen) {
