@@ -100,7 +100,9 @@ Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
   std::vector<Dim> whole, split, picked;
   for (size_t i = 0; i < n; ++i) {
     const Dim needed = MulDim(out[i], Dim(w.strides[i])), missing = SubDim(needed, shape[lead + i]);
-    if (!missing.is_symbolic() && missing.value() > 0) tail[lead + i].second = missing;
+    // The rows end at most stride - kernel elements behind a symbolic extent.
+    const int64_t most = missing.is_symbolic() ? w.strides[i] - w.kernel[i] : missing.value();
+    if (most > 0) tail[lead + i].second = most;
     whole.push_back(needed);
     split.insert(split.end(), {out[i], Dim(w.strides[i])});
     picked.insert(picked.end(), {out[i], Dim(w.kernel[i])});

@@ -31,5 +31,16 @@ TEST_F(MovementTest, FactorsOfReshapedExtentsCancel) {
   EXPECT_EQ(error_, "no extent makes f64[n, 8, 5] of the shape asked for");
 }
 
+// The last of the rows that windows of one element in two are cut from may end behind the axis.
+TEST_F(MovementTest, WindowsThatSkipElements) {
+  const Array x = Random({5});
+  frontend::GraphBuilder::Window window;
+  window.kernel = {1}, window.strides = {2}, window.dilations = {1};
+  window.pads_begin = window.pads_end = {0};
+  const Value y = g_->Windows(SymbolicInput(x, "n", 8), window, nullptr);
+  ASSERT_EQ(error_, "");
+  ExpectElements(y, {3, 1}, [&](const Ints& at) { return x({2 * at[0]}); });
+}
+
 }  // namespace
 }  // namespace tg::onnx

@@ -95,7 +95,9 @@ const UOp* IndexLowering::LowerStore(const UOp* store) {
       const analysis::BaseAxis& base = nest_.base[i];
       const UOp* last = b_.Sub(b_.Index(base.size), b_.Index(1));
       const UOp*& index = computed.index[base.dim];
-      index = simplify_(b_.Alu(Op::kMin, {index, last}));
+      const UOp* clamped = simplify_(b_.Alu(Op::kMin, {index, last}));
+      if (clamped != index) unclamped_[clamped] = index;
+      index = clamped;
       others &= ~analysis::LoopBit(i);
     }
     computed.valid = InStored(others);

@@ -265,6 +265,7 @@ class IndexLowering {
   NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   bool clamped_ = false;                  // as given to Run
+  NodeMap<const UOp*> unclamped_;         // by clamped coordinate: the coordinate
   int64_t num_fresh_unrolls_ = 0;
   analysis::Position results_;    // the position of the current store's results
   const UOp* output_ = nullptr;   // the pointer through which results are stored

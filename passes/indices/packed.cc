@@ -90,6 +90,17 @@ bool IndexLowering::IsSumOf(const UOp* valid, const Window& window,
 }
 
 analysis::Position IndexLowering::WithoutPadding(analysis::Position at, const Shape& shape) {
+  if (clamped_) {
+    // Neighbouring results read neighbouring elements, in the padding too, so that a copy has each
+    // element of their windows once.
+    NodeMap<const UOp*> changed = unclamped_;
+    const std::vector<const UOp*> before = at.index;
+    for (const UOp*& index : at.index) index = Replaced(index, changed);
+    if (at.index != before) {
+      if (at.valid) at.valid = Replaced(at.valid, changed);
+      at.valid = InShape(at.index, shape, at.valid);
+    }
+  }
   if (!at.valid) return at;
   NodeSet guards;
   const UOp* inside = nullptr;

@@ -15,6 +15,7 @@ namespace tg::runtime {
 struct DeviceRequest {
   std::string plain;                                      // request for the default device
   std::map<std::string, std::string, std::less<>> named;  // requests by the module's device name
+  bool specialize = true;  // sizes that come again get plans for themselves (docs/sizes.md)
 };
 
 // Parses texts like "gpu", which is plain, and "GPU:1=cpu:1". InvalidArgument if a device is given

@@ -183,15 +183,7 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const ScheduledGraph& graph,
   TG_ASSIGN_OR_RETURN(const std::optional<MemoryShortage> shortage,
                       FindMemoryShortage(*executable_, graphs, sizes, MemoryOfDevices(), buffers_));
   if (shortage) return absl::ResourceExhaustedError(shortage->ToString());
-  for (const BufferDecl* buffer : buffers) {
-    if (buffer->role == Role::kTemp) continue;
-    size_t bytes = 0;
-    if (FollowsRuns(*buffer)) {
-      TG_ASSIGN_OR_RETURN(bytes, BufferBytes(*executable_, *buffer, sizes));
-    }
-    const absl::StatusOr<BufferRef> ref = BufferFor(*buffer, bytes);
-    if (!ref.ok()) return ref.status();
-  }
+  TG_RETURN_IF_ERROR(AllocateBuffers(buffers, sizes));
   std::vector<PlanDevice> devices;
   for (size_t d = 0; d < devices_.size(); ++d) {
     WorkCounter count_work;
@@ -206,6 +198,67 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const ScheduledGraph& graph,
   }
   TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(*executable_, graph, devices, buffers_, vars, sizes));
   return &plans_.try_emplace(graph.name, std::move(plan), vars).first->second.plan;
+}
+
+absl::Status DeviceSession::AllocateBuffers(std::span<const BufferDecl* const> buffers,
+                                            const VarMap& sizes) {
+  for (const BufferDecl* buffer : buffers) {
+    if (buffer->role == Role::kTemp) continue;
+    size_t bytes = 0;
+    if (FollowsRuns(*buffer)) {
+      TG_ASSIGN_OR_RETURN(bytes, BufferBytes(*executable_, *buffer, sizes));
+    }
+    TG_RETURN_IF_ERROR(BufferFor(*buffer, bytes).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceSession::Prepare(DeviceSession& owner, const GraphNeeds& graph,
+                                    const VarMap& vars) {
+  const std::vector<std::string>& shared = options_.shared_buffers;
+  std::vector<const BufferDecl*> needed;
+  for (const BufferDecl* buffer : graph.needs.buffers) {
+    if (std::find(shared.begin(), shared.end(), buffer->name) != shared.end()) {
+      needed.push_back(buffer);
+    }
+  }
+  TG_RETURN_IF_ERROR(owner.AllocateBuffers(needed, owner.sizes_follow_runs_ ? vars : VarMap()));
+  for (const std::string& name : shared) {
+    const auto memory = owner.buffers_.find(name);
+    if (memory == owner.buffers_.end()) continue;
+    BufferRef& its = buffers_[name];
+    if (its == memory->second) continue;
+    its = memory->second;
+    plans_.clear();  // they hold the former memory
+    last_plan_ = nullptr;
+  }
+  AdoptContents(owner, shared);
+  if (!is_initialized() && FindGraph(*executable_, kInitGraph) != nullptr) {
+    TG_RETURN_IF_ERROR(Run(kInitGraph));
+  }
+  const ScheduledGraph& own = *FindGraph(*executable_, graph.name);
+  std::vector<const BufferDecl*> buffers;
+  for (const int b : own.buffers) buffers.push_back(&executable_->buffers[static_cast<size_t>(b)]);
+  return PlanFor(own, buffers, {}).status();
+}
+
+absl::StatusOr<bool> DeviceSession::RunChosen(const GraphNeeds& graph, const VarMap& vars,
+                                              int64_t times) {
+  if (options_.chooser == nullptr || options_.observer != nullptr || graph.name == kInitGraph) {
+    return false;
+  }
+  last_plan_ = nullptr;  // its session may be dropped
+  DeviceSession* chosen = options_.chooser->Choose(graph.name, vars);
+  if (chosen == nullptr) return false;
+  if (const absl::Status ready = chosen->Prepare(*this, graph, vars); !ready.ok()) {
+    options_.chooser->Refused(graph.name, vars, ready);
+    return false;
+  }
+  TG_RETURN_IF_ERROR(chosen->Run(graph.name, times));
+  last_plan_ = chosen->last_plan_;
+  times_ = chosen->times_;
+  options_.chooser->Ran(graph.name, vars, chosen, times_.seconds());
+  return true;
 }
 
 absl::Status DeviceSession::Finish() const {
@@ -224,6 +277,8 @@ absl::Status DeviceSession::ExecuteObserved(const ScheduledGraph& graph) {
 }
 
 absl::Status DeviceSession::Execute(const GraphNeeds& needs, const VarMap& vars, int64_t times) {
+  TG_ASSIGN_OR_RETURN(const bool done, RunChosen(needs, vars, times));
+  if (done) return absl::OkStatus();
   const ScheduledGraph& graph = *FindGraph(*executable_, needs.name);
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, needs.needs.buffers, vars));
   // Uploads are not part of the measured run.
@@ -244,6 +299,9 @@ absl::Status DeviceSession::Execute(const GraphNeeds& needs, const VarMap& vars,
     times_.kernels.emplace_back();
     if (!events[i]) continue;
     TG_ASSIGN_OR_RETURN(times_.kernels.back(), last_plan_->TimesOf(i, events[i]));
+  }
+  if (options_.chooser != nullptr && graph.name != kInitGraph) {
+    options_.chooser->Ran(graph.name, vars, nullptr, times_.seconds());
   }
   return absl::OkStatus();
 }

@@ -33,6 +33,22 @@ class StepObserver {
   virtual absl::Status AfterStep(const ScheduledGraph& graph, const Plan& plan, size_t step) = 0;
 };
 
+class DeviceSession;
+
+// Has some runs of a session done by other sessions, which share its buffers (runtime/specialize).
+class SessionChooser {
+ public:
+  virtual ~SessionChooser() = default;
+  // The session that runs this graph of the module with these values of variables; null: the
+  // session itself. It is for the same device.
+  virtual DeviceSession* Choose(const std::string& graph, const VarMap& vars) = 0;
+  // The chosen session cannot run: the session itself does.
+  virtual void Refused(const std::string& graph, const VarMap& vars, const absl::Status& why) = 0;
+  // A run of that session, or of the session itself (null), has ended.
+  virtual void Ran(const std::string& graph, const VarMap& vars, DeviceSession* chosen,
+                   double seconds) = 0;
+};
+
 struct SessionOptions : BuildOptions {
   bool time_kernels = false;  // requires contexts with profiling
   // Not owned; null: the kernels of a run are enqueued together. With an observer no kernel is
@@ -40,6 +56,11 @@ struct SessionOptions : BuildOptions {
   StepObserver* observer = nullptr;
   // Called after each upload with its size, to tell how far a long one is.
   std::function<void(size_t bytes)> on_upload = {};
+  // Null: no run is done by another session. It has no part in runs with an observer.
+  std::shared_ptr<SessionChooser> chooser = nullptr;
+  // If a chooser names this session: the buffers that it shares with the session for which it runs.
+  // What only passes have declared has other contents in each of them.
+  std::vector<std::string> shared_buffers = {};
 };
 
 // The start and end of a run, and the times of its kernels and copies. For several runs in a row:
@@ -79,6 +100,7 @@ class DeviceSession : public Session {
   BufferPoolStats memory() const;
 
   // Returns the plan of the most recently run graph; null before the first run.
+  // The session that a chooser named may have run it.
   const Plan* last_plan() const { return last_plan_; }
   // Returns the plan of the module's graph @init; null if there is none, or it has not run.
   const Plan* init_plan() const;
@@ -106,6 +128,13 @@ class DeviceSession : public Session {
   bool FollowsRuns(const BufferDecl& buffer) const {
     return sizes_follow_runs_ && (buffer.role == Role::kInput || buffer.role == Role::kOutput);
   }
+  // Allocates the buffers that are not temporary for a run with these sizes.
+  absl::Status AllocateBuffers(std::span<const BufferDecl* const> buffers, const VarMap& sizes);
+  // Makes this session ready to run a graph with the shared buffers of `owner`, the session for
+  // which a chooser has named it.
+  absl::Status Prepare(DeviceSession& owner, const GraphNeeds& graph, const VarMap& vars);
+  // Whether a chosen session has done the run.
+  absl::StatusOr<bool> RunChosen(const GraphNeeds& graph, const VarMap& vars, int64_t times);
   absl::Status Finish() const;
   // Runs the plan of `graph` step by step.
   absl::Status ExecuteObserved(const ScheduledGraph& graph);

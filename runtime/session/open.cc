@@ -11,6 +11,7 @@
 #include "runtime/session/device_session.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/reference_session.h"
+#include "runtime/specialize/specializer.h"
 
 namespace tg::runtime {
 namespace {
@@ -31,8 +32,11 @@ absl::StatusOr<std::unique_ptr<Session>> OpenVerified(std::unique_ptr<Module> mo
   DeviceSessionOptions options;
   TG_RETURN_IF_ERROR(OpenDevices(*module, chosen, "", /*profiling=*/false, options));
   options.cache = ProcessCache();
-  TG_RETURN_IF_ERROR(
-      CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options));
+  const passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
+  if (request.specialize) {
+    options.chooser = specialize::Specializer::Create(*module, pipeline, options);
+  }
+  TG_RETURN_IF_ERROR(CompileForDevices(*module, pipeline, {}, options));
   return DeviceSession::Create(std::move(module), std::move(options));
 }
 
@@ -48,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> module,
                                                      std::string_view device) {
-  return OpenSession(std::move(module), DeviceRequest{std::string(device), {}});
+  return OpenSession(std::move(module), DeviceRequest{std::string(device)});
 }
 
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> module,
@@ -60,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> mod
 
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
                                                      std::string_view device) {
-  return OpenSession(path, DeviceRequest{std::string(device), {}});
+  return OpenSession(path, DeviceRequest{std::string(device)});
 }
 
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,

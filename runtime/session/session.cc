@@ -40,8 +40,20 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
   const BufferDecl& buffer = *declarations_->FindBuffer(name);
   TG_RETURN_IF_ERROR(Upload(buffer, tensor.shape, tensor.data));
   shapes_[buffer.name] = tensor.shape;
-  if (buffer.role == Role::kParam) is_initialized_ = false;
+  if (buffer.role == Role::kParam) {
+    is_initialized_ = false;
+    ++params_set_;
+  }
   return absl::OkStatus();
+}
+
+void Session::AdoptContents(const Session& from, std::span<const std::string> shared) {
+  for (const std::string& name : shared) {
+    const auto shape = from.shapes_.find(name);
+    if (shape != from.shapes_.end()) shapes_[name] = shape->second;
+  }
+  if (params_set_ != from.params_set_) is_initialized_ = false;
+  params_set_ = from.params_set_;
 }
 
 absl::Status Session::SetVar(std::string_view name, int64_t value) {

@@ -65,6 +65,11 @@ class Session {
   Session(const Declarations& declarations, std::vector<GraphNeeds> graphs, OpenContents contents)
       : declarations_(&declarations), graphs_(std::move(graphs)), contents_(std::move(contents)) {}
 
+  // For a session that shares buffers of these names with `from`: takes over what is known about
+  // their contents. If params were set since the last time, @init runs again.
+  void AdoptContents(const Session& from, std::span<const std::string> shared);
+  bool is_initialized() const { return is_initialized_; }
+
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                               std::span<const std::byte> bytes) = 0;
@@ -88,6 +93,7 @@ class Session {
   std::set<const GraphNeeds*> completed_;  // graphs that have run: what they need is there
   bool has_run_ = false;
   bool is_initialized_ = false;  // @init has run with these params
+  int64_t params_set_ = 0;       // how many times the contents of a param were set
 };
 
 // Returns the number of the graph that `name` means, see Run. NotFound lists the existing graphs.

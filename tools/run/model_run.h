@@ -21,6 +21,7 @@
 #include "runtime/session/device_session_options.h"
 #include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
+#include "runtime/specialize/specializer.h"
 #include "tools/driver/predicted_costs.h"
 #include "tools/run/memory.h"
 #include "tools/run/run_flags.h"
@@ -127,10 +128,12 @@ class ModelRun {
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::Session> session_;
-  runtime::DeviceSession* device_ = nullptr;  // session_, if it is a device session
-  runtime::RunTimes least_;                   // see KeepLeast
-  std::vector<runtime::RunTimes> runs_;       // all runs, for a trace
-  std::vector<double> run_seconds_;           // of all runs
+  runtime::DeviceSession* device_ = nullptr;              // session_, if it is a device session
+  std::shared_ptr<specialize::Specializer> specializer_;  // of device_, or null
+  runtime::RunTimes least_;                               // see KeepLeast
+  std::string least_size_;               // the size of whose plan least_ is (specializer.h)
+  std::vector<runtime::RunTimes> runs_;  // all runs, for a trace
+  std::vector<double> run_seconds_;      // of all runs
 };
 
 }  // namespace tg::run

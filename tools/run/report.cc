@@ -79,6 +79,19 @@ void ModelRun::ReportKernels() const {
                                                  ? init->kernels()
                                                  : std::span<const runtime::PlannedKernel>())
                << "\n";
+  if (specializer_) {
+    const specialize::SpecializeStats stats = specializer_->stats();
+    llvm::outs() << stats.general_runs << " runs by the plan for all sizes, "
+                 << stats.specialized_runs << " by plans for one size";
+    if (!specializer_->last_size().empty()) {
+      llvm::outs() << "; the last, and this table, for " << specializer_->last_size();
+    }
+    if (stats.compile_seconds > 0) {
+      llvm::outs() << "; compiled in " << FormatSeconds(stats.compile_seconds);
+    }
+    if (stats.failed > 0) llvm::outs() << "; not specialized: " << stats.last_error;
+    llvm::outs() << "\n";
+  }
   llvm::outs() << "each kernel was timed, which costs time: without --verbose, --profile and "
                   "--report a run may be shorter\n";
   if (flags_.verbose < kSchedules) return;

@@ -129,6 +129,9 @@ void RunFlags::AddTo(driver::Flags& flags) {
              "store weights and activations as float16, compute in float32, and print the error "
              "against a run without");
   flags.Bool("cache", &cache, "keep compiled programs on disk (on by default)");
+  flags.Bool("specialize", &specialize,
+             "compile sizes of --max that come again for themselves, while runs go on (on by "
+             "default)");
   flags.Group("What to show of the results");
   flags.List("print", "NAME,...", &print, "the numbers of a tensor");
   flags.List("show", "NAME,...", &show, "the last two axes of a tensor as a picture of characters");

@@ -1,0 +1,132 @@
+#include "runtime/specialize/bind_sizes.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/attr.h"
+#include "ir/shape.h"
+#include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg::specialize {
+namespace {
+
+using runtime::VarMap;
+
+class Binder {
+ public:
+  Binder(const Body& from, const VarMap& vars, Body& to) : from_(from), vars_(vars), to_(to) {}
+
+  void Run() {
+    for (const UOp* u : from_.Order()) {
+      const UOp* made = Bind(u);
+      map_[u] = made;
+      if (const StringId name = from_.side.name(u)) to_.side.SetName(made, Intern(name));
+      if (const StringId origin = from_.side.origin(u)) to_.side.SetOrigin(made, Intern(origin));
+      if (from_.side.loc(u).line) to_.side.SetLoc(made, from_.side.loc(u));
+    }
+    to_.root = map_.Get(from_.root);
+  }
+
+ private:
+  StringId Intern(StringId text) { return to_.context->Intern(from_.context->String(text)); }
+
+  const UOp* Bind(const UOp* u) {
+    Context& ctx = *to_.context;
+    if (u->op == Op::kVar) {
+      const auto value = vars_.find(from_.context->String(static_cast<StringId>(u->word())));
+      if (value != vars_.end()) {
+        return ctx.Make(Op::kConst, u->dtype, {}, ctx.MakeAttr(Op::kConst, {value->second}));
+      }
+    }
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    const size_t operands = NumOperands(u);
+    if (operands == u->num_srcs) {
+      return ctx.Rebuild(u, *from_.context, UOpSpan(srcs.data(), srcs.size()));
+    }
+    // Symbolic entries of the attribute, in the order of the sources behind the operands.
+    llvm::SmallVector<const UOp*, 8> rest(srcs.begin(), srcs.begin() + static_cast<long>(operands));
+    std::vector<int64_t> words(u->words().begin(), u->words().end());
+    size_t next = operands;
+    ForEachField(GetOpInfo(u->op), words, [&](const AttrField& field, std::span<int64_t> its) {
+      if (field.kind != FieldKind::kDims && field.kind != FieldKind::kPairs &&
+          field.kind != FieldKind::kViews) {
+        return;
+      }
+      for (int64_t& word : its) {
+        if (word != kSymbolic) continue;
+        const size_t i = next++;
+        if (const std::optional<int64_t> value = ValueOf(u->src(i))) {
+          word = *value;
+        } else {
+          rest.push_back(srcs[i]);
+        }
+      }
+    });
+    return ctx.Make(u->op, u->dtype, UOpSpan(rest.data(), rest.size()), ctx.MakeAttr(u->op, words));
+  }
+
+  std::optional<int64_t> ValueOf(const UOp* extent) const {
+    const std::optional<DimExpr> expr = DimExpr::FromNode(*from_.context, extent);
+    if (!expr) return std::nullopt;
+    return expr->Evaluate([&](std::string_view name) -> std::optional<int64_t> {
+      const auto value = vars_.find(name);
+      return value == vars_.end() ? std::nullopt : std::optional(value->second);
+    });
+  }
+
+  const Body& from_;
+  const VarMap& vars_;
+  Body& to_;
+  NodeMap<const UOp*> map_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> BindSizes(const Module& module, std::string_view graph,
+                                                  const VarMap& vars) {
+  const Graph* from = module.FindGraph(graph);
+  if (from == nullptr) return NotFound("there is no graph @", std::string(graph));
+  if (!module.kernels.empty() || module.FindGraph(kInitGraph) != nullptr) {
+    return absl::UnimplementedError("sizes of a module with kernels, or an @init of its own");
+  }
+  VarMap bound = vars;
+  const std::vector<const UOp*> nodes = from->body.Order();
+  for (const UOp* u : nodes) {
+    if (u->op == Op::kLoop) return absl::UnimplementedError("sizes of a graph with a loop");
+    if (u->op != Op::kBind) continue;
+    bound.erase(std::string(from->body.context->String(static_cast<StringId>(u->src(0)->word()))));
+  }
+  auto out = std::make_unique<Module>();
+  out->name = module.name;
+  out->target = module.target;
+  out->flags = module.flags;
+  out->path = module.path;
+  out->buffers = module.buffers;
+  for (const VarDecl& var : module.vars) {
+    if (!bound.contains(var.name)) out->vars.push_back(var);
+  }
+  for (BufferDecl& buffer : out->buffers) {
+    for (DeclDim& dim : buffer.shape) {
+      const std::optional<int64_t> extent =
+          dim.Evaluate([&](std::string_view name) -> std::optional<int64_t> {
+            const auto value = bound.find(name);
+            return value == bound.end() ? std::nullopt : std::optional(value->second);
+          });
+      if (extent) dim = {*extent, {}, {}};
+    }
+  }
+  auto& to = out->graphs.emplace_back(std::make_unique<Graph>());
+  to->name = from->name;
+  to->loc = from->loc;
+  Binder(from->body, bound, to->body).Run();
+  return out;
+}
+
+}  // namespace tg::specialize

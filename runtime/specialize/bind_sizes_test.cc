@@ -1,0 +1,107 @@
+#include "runtime/specialize/bind_sizes.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text/diagnostic.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
+#include "ir/verify/verifier.h"
+
+namespace tg::specialize {
+namespace {
+
+std::unique_ptr<Module> Parse(const std::string& text) {
+  Diagnostics diagnostics;
+  std::unique_ptr<Module> module = ParseModule(text, "test.uop", diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.ToString();
+  return module;
+}
+
+TEST(BindSizes, ExtentsBecomeNumbers) {
+  const std::unique_ptr<Module> module = Parse(R"(tg 1
+module @m
+var @h : [1, 8]
+var @w : [1, 8]
+buffer @x : f32[@h, @w] input
+buffer @y : f32[floordiv(@h, 2), mul(@w, 2)] output
+buffer @z : i32[@h] output
+
+graph @main {
+  %x = buffer @x : f32
+  %h = var @h : index
+  %w = var @w : index
+  %2 = const 2 : index
+  %half = floordiv %h, %2 : index
+  %wide = mul %w, %2 : index
+  %top = shrink %x {ranges = [(0, %half), (0, %w)]} : f32
+  %padded = pad %top {widths = [(0, 0), (0, %w)]} : f32
+  sink %padded -> @y
+}
+
+graph @other {
+  %h = var @h : index
+  %i = cast %h : i32
+  %1 = reshape %i {shape = [1]} : i32
+  %2 = expand %1 {shape = [%h]} : i32
+  sink %2 -> @z
+}
+)");
+  const auto bound = BindSizes(*module, "main", {{"h", 5}, {"w", 3}});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  ASSERT_TRUE(VerifyModule(**bound).ok()) << VerifyModule(**bound);
+  EXPECT_EQ(PrintModule(**bound), R"(tg 1
+module @m
+buffer @x : f32[5, 3] input
+buffer @y : f32[2, 6] output
+buffer @z : i32[5] output
+
+graph @main {
+  %x = buffer @x : f32
+  %top = shrink %x {ranges = [(0, 2), (0, 3)]} : f32
+  %padded = pad %top {widths = [(0, 0), (0, 3)]} : f32
+  sink %padded -> @y
+}
+)");
+  // A value that is computed from a size.
+  const auto other = BindSizes(*module, "other", {{"h", 5}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  ASSERT_TRUE(VerifyModule(**other).ok()) << VerifyModule(**other);
+  EXPECT_EQ((*other)->vars.size(), 1u);
+  EXPECT_NE(PrintModule(**other).find("const 5 : index"), std::string::npos);
+  // Without a value for each variable, extents stay expressions.
+  const auto half = BindSizes(*module, "main", {{"w", 3}});
+  ASSERT_TRUE(half.ok()) << half.status();
+  ASSERT_TRUE(VerifyModule(**half).ok()) << VerifyModule(**half);
+  EXPECT_NE(PrintModule(**half).find("buffer @y : f32[floordiv(@h, 2), 6] output"),
+            std::string::npos)
+      << PrintModule(**half);
+}
+
+TEST(BindSizes, WhatAGraphAloneDoesNotSayIsRefused) {
+  const std::unique_ptr<Module> module = Parse(R"(tg 1
+module @m
+var @n : [1, 8]
+buffer @x : f32[@n] input
+buffer @s : f32[1] state
+buffer @y : f32[@n] output
+
+graph @init {
+  %c = const 1.0 : f32
+  %0 = reshape %c {shape = [1]} : f32
+  %s = buffer @s : f32
+  %1 = assign %s, %0 : f32
+  sink %1
+}
+
+graph @main {
+  %x = buffer @x : f32
+  sink %x -> @y
+}
+)");
+  EXPECT_EQ(BindSizes(*module, "main", {{"n", 2}}).status().code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(BindSizes(*module, "none", {}).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace tg::specialize

@@ -1,0 +1,118 @@
+// Specializer: plans for the sizes that a session runs often.
+//
+// A module with symbolic extents is compiled once for all sizes. Its kernels cannot use what only
+// follows from numbers: whole vectors, merged axes, loops of a known length. So a size that comes
+// again is compiled as a module without variables, in another thread, while the session serves its
+// runs. From the next run of that size on, a second session runs that module with the first one's
+// buffers: inputs, outputs, params and states. Packed weights and other values that passes have
+// moved to @init belong to the module that computes them.
+//
+// Compiling never takes more time than the runs so far and one more compile. The sessions are
+// bounded in number and memory; that which has not run for the longest time is dropped. A size that
+// fails to compile or to be planned is run by the general plan for ever.
+#ifndef TG_RUNTIME_SPECIALIZE_SPECIALIZER_H_
+#define TG_RUNTIME_SPECIALIZE_SPECIALIZER_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ir/module.h"
+#include "passes/pipeline_text.h"
+#include "runtime/session/device_session.h"
+#include "runtime/session/device_session_options.h"
+#include "runtime/session/given.h"
+
+namespace tg::specialize {
+
+struct SpecializeOptions {
+  size_t max_sessions = 8;
+  size_t max_bytes = size_t{1} << 30;  // of their temporaries and packed weights, in all
+  int64_t min_runs = 2;                // a size is compiled when it comes for this time
+  size_t max_counted_sizes = 256;      // sizes whose runs are counted
+  bool budget = true;  // compiling takes no more time than the runs so far and one more compile
+  bool wait = false;   // the run that asks for a compile waits for it: for tests
+};
+
+// What has been done, for reports.
+struct SpecializeStats {
+  int64_t compiled = 0, failed = 0, dropped = 0;
+  int64_t general_runs = 0, specialized_runs = 0;
+  double compile_seconds = 0;
+  std::string last_error;
+};
+
+class Specializer : public runtime::SessionChooser {
+ public:
+  // Null where nothing can be gained: no variable is open, several devices, or a device whose
+  // driver compiles at the first launch. `module`: before the passes. `session`: the options of the
+  // session that will ask.
+  static std::shared_ptr<Specializer> Create(const Module& module, const passes::Pipeline& pipeline,
+                                             const runtime::DeviceSessionOptions& session,
+                                             SpecializeOptions options = {});
+  // Waits for a compile that has begun.
+  ~Specializer() override;
+
+  runtime::DeviceSession* Choose(const std::string& graph, const runtime::VarMap& vars) override;
+  void Refused(const std::string& graph, const runtime::VarMap& vars,
+               const absl::Status& why) override;
+  void Ran(const std::string& graph, const runtime::VarMap& vars, runtime::DeviceSession* chosen,
+           double seconds) override;
+
+  SpecializeStats stats() const;
+  // The variables of the last run that a chosen session did: "h = 480, w = 640"; empty if the last
+  // run was a general one.
+  const std::string& last_size() const { return last_size_; }
+
+ private:
+  using Key = std::pair<std::string, runtime::VarMap>;  // a graph and the variables it depends on
+  enum class State { kCounted, kQueued, kCompiling, kReady, kFailed };
+  struct Size {
+    State state = State::kCounted;
+    int64_t runs = 0, own_runs = 0;
+    uint64_t last_used = 0;
+    std::unique_ptr<runtime::DeviceSession> session;
+  };
+
+  Specializer(const Module& module, passes::Pipeline pipeline,
+              const runtime::DeviceSessionOptions& session, SpecializeOptions options);
+  Key KeyOf(const std::string& graph, const runtime::VarMap& vars);
+  absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const Key& key) const;
+  void Work();
+  // The following require mutex_.
+  bool MayCompile(const Size& size) const;
+  // Drops sessions, but not that of `in_use`, until the others are within the bounds.
+  void Drop(const Key& in_use);
+  size_t SessionBytes() const;
+
+  const std::unique_ptr<const Module> module_;
+  const passes::Pipeline pipeline_;
+  runtime::DeviceSessionOptions session_options_;
+  const SpecializeOptions options_;
+  std::vector<std::string> declared_;            // the module's buffers before the passes
+  std::map<std::string, runtime::Needs> needs_;  // by graph
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Key, Size> sizes_;
+  std::optional<Key> queued_;  // the next to compile
+  bool is_compiling_ = false, is_ending_ = false;
+  std::thread worker_;
+  uint64_t clock_ = 0;
+  int64_t min_runs_;
+  double run_seconds_ = 0;
+  SpecializeStats stats_;
+  std::string last_size_;
+};
+
+}  // namespace tg::specialize
+
+#endif  // TG_RUNTIME_SPECIALIZE_SPECIALIZER_H_
