@@ -148,6 +148,17 @@ const UOp* Builder::ReduceAxis(const UOp* x, Op op, std::span<const int64_t> axe
   return ctx_.Make(Op::kReduceAxis, x->dtype, {x}, ctx_.MakeAttr(Op::kReduceAxis, Span(words)));
 }
 
+const UOp* Builder::ReduceTuple(UOpSpan sources, int64_t result, std::span<const int64_t> axes) {
+  Words words{result, static_cast<int64_t>(axes.size())};
+  words.append(axes.begin(), axes.end());
+  return ctx_.Make(Op::kReduceTuple, sources[static_cast<size_t>(result)]->dtype, sources,
+                   ctx_.MakeAttr(Op::kReduceTuple, Span(words)));
+}
+
+const UOp* Builder::Carried(DType t, int64_t arg) {
+  return ctx_.Make(Op::kCarried, t, {}, ctx_.MakeAttr(Op::kCarried, {arg, 0}));
+}
+
 const UOp* Builder::Sink(UOpSpan roots) {
   return ctx_.Make(Op::kSink, kVoid, roots, ctx_.MakeAttr(Op::kSink, {0}));
 }

@@ -63,6 +63,10 @@ class Builder {
 
   // ---- Graph
   const UOp* ReduceAxis(const UOp* x, Op op, std::span<const int64_t> axes);
+  // `sources`: values, identities and combined numbers (ir/tuple.h).
+  const UOp* ReduceTuple(UOpSpan sources, int64_t result, std::span<const int64_t> axes);
+  // A scalar of a combining body.
+  const UOp* Carried(DType t, int64_t arg);
   const UOp* Sink(UOpSpan roots);
   // targets[i]: the buffer that root i is written to, or empty.
   const UOp* Sink(UOpSpan roots, std::span<const std::string_view> targets);

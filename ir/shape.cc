@@ -402,10 +402,11 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
     case OpGroup::kTensor:
       return OfTensorOp(u, error);
     case OpGroup::kReduce: {
-      if (u->op != Op::kReduceAxis) return Shape{};
+      if (u->op != Op::kReduceAxis && u->op != Op::kReduceTuple) return Shape{};
       Shape to = in(0);
       if (!CheckAxes(u, to, u->list(1), error)) return std::nullopt;
       for (int64_t axis : u->list(1)) to[static_cast<size_t>(axis)] = 1;
+      if (u->op == Op::kReduceTuple) return to;
       if (!IsReduceOp(static_cast<Op>(u->word(0)))) {
         return Fail(error, "reduce_axis: '" + std::string(Mnemonic(static_cast<Op>(u->word(0)))) +
                                "' cannot reduce");

@@ -7,6 +7,8 @@
 #include "ir/interpret/graph_run.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/memory_bound.h"
+#include "ir/interpret/reduce_tuple.h"
+#include "ir/tuple.h"
 
 namespace tg::interpret {
 
@@ -100,6 +102,18 @@ absl::Status GraphRun::Eval(const UOp* u) {
       auto x = Operand(u, 0);
       if (!x.ok()) return x.status();
       auto t = ReduceAxis(u, *x, p_.options);
+      if (!t.ok()) return t.status();
+      v.tensor = *t;
+      return absl::OkStatus();
+    }
+    case Op::kReduceTuple: {
+      std::vector<Tensor> values;
+      for (size_t i = 0; i < TupleSize(u); ++i) {
+        auto t = Operand(u, i);
+        if (!t.ok()) return t.status();
+        values.push_back(*t);
+      }
+      auto t = ReduceTuple(u, values, p_.options);
       if (!t.ok()) return t.status();
       v.tensor = *t;
       return absl::OkStatus();
@@ -210,10 +224,10 @@ absl::StatusOr<GraphResult> GraphRun::Run() {
   const std::string what = "graph @" + graph_.name;
   const UOp* root = graph_.body.root;
   if (!root) return absl::InvalidArgumentError(what + " has no body");
-  const std::vector<const UOp*> order = PostOrder(root);
+  const std::vector<const UOp*> order = OrderOutsideTuples(root);
   NodeMap<int> uses;
   for (const UOp* u : order) {
-    for (const UOp* s : u->srcs()) ++uses[s];
+    for (const UOp* s : SourcesInBody(u)) ++uses[s];
   }
   // Sources have smaller ids: going down from the root, a target's own view comes after it.
   for (size_t i = order.size(); i-- > 0;) {
@@ -229,7 +243,7 @@ absl::StatusOr<GraphResult> GraphRun::Run() {
     if (absl::Status s = Eval(u); !s.ok()) {
       return absl::Status(s.code(), NodeLabel(graph_.body, what, u) + std::string(s.message()));
     }
-    for (const UOp* s : u->srcs()) {
+    for (const UOp* s : SourcesInBody(u)) {
       // Writes are kept for the commit.
       if (--uses[s] == 0 && s->op != Op::kAssign && s->op != Op::kKernel) values_[s] = nullptr;
     }

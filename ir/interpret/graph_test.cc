@@ -57,6 +57,26 @@ TEST(Graph, Expand) {
             (Numbers{1, 1, 1, 2, 2, 2}));
 }
 
+TEST(Graph, ReduceTuple) {
+  // The greatest element of each row, and the number that goes with it.
+  const std::string body =
+      "  %w = const 10.0 : f32\n  %v = mul %x, %w : f32\n"
+      "  %i = const -inf : f32\n  %z = const 0.0 : f32\n"
+      "  %a0 = carried {arg = 0, shape = []} : f32\n  %a1 = carried {arg = 1, shape = []} : f32\n"
+      "  %b0 = carried {arg = 2, shape = []} : f32\n  %b1 = carried {arg = 3, shape = []} : f32\n"
+      "  %less = cmplt %a0, %b0 : bool\n  %c0 = where %less, %b0, %a0 : f32\n"
+      "  %c1 = where %less, %b1, %a1 : f32\n";
+  const auto run = [&](const std::string& y, const std::string& how) {
+    return RunY(Graph("f32[2, 3]", "f32" + y,
+                      body + "  %r = reduce_tuple %x, %v, %i, %z, %c0, %c1 {" + how + "} : f32\n"),
+                {{"x", F32({2, 3}, {1, 3, 2, -4, -6, -5})}});
+  };
+  EXPECT_EQ(run("[2, 1]", "result = 0, axes = [1]"), (Numbers{3, -4}));
+  EXPECT_EQ(run("[2, 1]", "result = 1, axes = [1]"), (Numbers{30, -40}));
+  EXPECT_EQ(run("[1, 3]", "result = 1, axes = [0]"), (Numbers{10, 30, 20}));
+  EXPECT_EQ(run("[1, 1]", "result = 1, axes = [0, 1]"), (Numbers{30}));
+}
+
 TEST(Graph, Broadcast) {
   const auto run = [](const std::string& from, const std::string& to, const HostBuffer& x) {
     const std::string shape = to.substr(3);

@@ -187,6 +187,9 @@ class Estimate {
         }
         return bytes;
       }
+      case Op::kReduceTuple:
+        *meanwhile = times(n, 4 * static_cast<int64_t>(u->num_srcs) * value);
+        return times(n, value);
       case Op::kReduceAxis:
         *meanwhile = times(n, 2 * value);
         return times(n, value);

@@ -7,8 +7,10 @@
 #include "ir/interpret/deferred.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/kernel.h"
+#include "ir/interpret/reduce_tuple.h"
 #include "ir/interpret/tensor_ops.h"
 #include "ir/shape.h"
+#include "ir/tuple.h"
 #include "ir/walk.h"
 
 namespace tg::interpret {
@@ -176,14 +178,16 @@ absl::Status ShapedRun::Store(const UOp* u) {
 
 absl::Status ShapedRun::Eval(const UOp* u, Value& v) {
   if (IsMovement(u->op)) return Move(u, v);
-  if (IsElementwise(u->op) || u->op == Op::kReduceAxis) {
+  if (IsElementwise(u->op) || u->op == Op::kReduceAxis || u->op == Op::kReduceTuple) {
     std::vector<Tensor> srcs;
-    for (size_t i = 0; i < u->num_srcs; ++i) {
+    const size_t count = u->op == Op::kReduceTuple ? TupleSize(u) : u->num_srcs;
+    for (size_t i = 0; i < count; ++i) {
       srcs.push_back(Src(u, i).tensor);
       if (!srcs.back().ok()) return InvalidArgument(absl::StrCat("source ", i, " has no value"));
     }
-    auto t = u->op == Op::kReduceAxis ? ReduceAxis(u, srcs[0], options_)
-                                      : Elementwise(u, srcs, options_);
+    auto t = u->op == Op::kReduceAxis    ? ReduceAxis(u, srcs[0], options_)
+             : u->op == Op::kReduceTuple ? ReduceTuple(u, srcs, options_)
+                                         : Elementwise(u, srcs, options_);
     if (!t.ok()) return t.status();
     v.tensor = *t;
     return absl::OkStatus();
@@ -242,10 +246,10 @@ absl::Status ShapedRun::Run() {
     }
     if (stored[i] && memory->entry.data.empty()) memory->entry = *args_[i].buffer;
   }
-  const std::vector<const UOp*> order = PostOrder(kernel_.body.root);
+  const std::vector<const UOp*> order = OrderOutsideTuples(kernel_.body.root);
   NodeMap<int> uses;
   for (const UOp* u : order) {
-    for (const UOp* s : u->srcs()) ++uses[s];
+    for (const UOp* s : SourcesInBody(u)) ++uses[s];
   }
   const std::string what = "kernel @" + kernel_.name;
   for (const UOp* u : order) {
@@ -253,7 +257,7 @@ absl::Status ShapedRun::Run() {
     if (absl::Status s = Eval(u, *values_[u]); !s.ok()) {
       return absl::Status(s.code(), NodeLabel(kernel_.body, what, u) + std::string(s.message()));
     }
-    for (const UOp* s : u->srcs()) {
+    for (const UOp* s : SourcesInBody(u)) {
       if (--uses[s] == 0) values_[s] = nullptr;
     }
   }

@@ -66,6 +66,7 @@ class GraphMaker {
   Value ElementwiseOf(Op op, Scalar s);
   Value Cast();
   Value Reduce(const Value& x);
+  Value ReduceTuple(const Value& x, const std::vector<int64_t>& axes);
   Value Wrapper();      // contiguous, detach, ...
   Value IndexScalar();  // integer arithmetic on variables, as a value of the pool
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/interpret/scalar.h"
 #include "ir/testing/graph_maker.h"
 #include "ir/value.h"
 
@@ -111,6 +112,49 @@ Value GraphMaker::Cast() {
   return v;
 }
 
+Value GraphMaker::ReduceTuple(const Value& x, const std::vector<int64_t>& axes) {
+  const DType t = x.node->dtype;
+  const bool is_float = t.is_float();
+  const auto carried = [&](int64_t i) { return b_.Carried(t, i); };
+  const auto identity = [&](Op op) {
+    return b_.ConstBits(t, interpret::ReduceIdentity(op, t.scalar()));
+  };
+  const int64_t result = rng_.Below(2);
+  if (is_float) {
+    // A maximum, and a sum of values scaled by it, as of an online softmax.
+    const UOp* most = b_.Alu(Op::kMax, {carried(0), carried(2)});
+    const UOp* finite =
+        b_.Where(b_.Alu(Op::kCmpNe, {most, identity(Op::kMax)}), most, b_.Const(t, 0));
+    const UOp* sum = nullptr;
+    for (int64_t i : {0, 1}) {
+      const UOp* scale = b_.Alu(Op::kExp2, {b_.Sub(carried(2 * i), finite)});
+      const UOp* term = b_.Mul(carried(2 * i + 1), scale);
+      sum = sum ? b_.Add(sum, term) : term;
+    }
+    const UOp* ones =
+        b_.Alu(Op::kWhere, {b_.Alu(Op::kCmpNe, {x.node, x.node}), x.node, b_.Const(t, 1)});
+    const UOp* sources[] = {x.node, ones, identity(Op::kMax), b_.Const(t, 0), most, sum};
+    return Wrap(b_.ReduceTuple(sources, result, axes), result == 1 || x.rough, true);
+  }
+  const UOp* other = b_.Mul(x.node, b_.ConstInt(t, rng_.Pick({3, 5, 7})));
+  const UOp *first = nullptr, *second = nullptr;
+  Op with = Op::kMax;
+  if (rng_.Percent(50)) {
+    // The greatest, and the greatest of what goes with it.
+    const UOp* equal = b_.Not(b_.Alu(Op::kCmpNe, {carried(0), carried(2)}));
+    const UOp* next = b_.Alu(
+        Op::kOr, {b_.Lt(carried(0), carried(2)), b_.And(equal, b_.Lt(carried(1), carried(3)))});
+    first = b_.Where(next, carried(2), carried(0));
+    second = b_.Where(next, carried(3), carried(1));
+  } else {
+    with = rng_.Pick({Op::kAdd, Op::kXor});
+    first = b_.Alu(Op::kMax, {carried(0), carried(2)});
+    second = b_.Alu(with, {carried(1), carried(3)});
+  }
+  const UOp* sources[] = {x.node, other, identity(Op::kMax), identity(with), first, second};
+  return Wrap(b_.ReduceTuple(sources, result, axes), x.rough, false);
+}
+
 Value GraphMaker::Reduce(const Value& from) {
   Value x = from;
   if (x.shape.empty() || rng_.Percent(20)) x = ToShape(x, RandomShape());
@@ -132,6 +176,7 @@ Value GraphMaker::Reduce(const Value& from) {
   } else if (!IsFloat(s)) {
     x = Exact(x);
   }
+  if (s != Scalar::kBool && rng_.Percent(12)) return ReduceTuple(x, axes);
   const bool rough = x.rough || (IsFloat(s) && (op == Op::kAdd || op == Op::kMul));
   Value r = Wrap(b_.ReduceAxis(x.node, op, axes), rough, IsFloat(s));
   // Combines the result with its operand, as softmax does.

@@ -88,6 +88,8 @@ using MemoryRoots = NodeMap<const UOp*>;
 // Each checks one subject of a whole body, all nodes of which passed the checks above.
 void CheckAssigns(BodyCheck& c);
 void CheckKernelCalls(BodyCheck& c);
+// Each reduce_tuple and its combining body. In a kernel, `carried` is nowhere else.
+void CheckTuples(BodyCheck& c);
 void CheckSinkTargets(BodyCheck& c);
 void CheckDevices(BodyCheck& c);
 // For the graph named kInitGraph.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "ir/tuple.h"
 #include "ir/verify/body_check.h"
 
 namespace tg::verify {
@@ -181,8 +182,9 @@ void CheckLoop(BodyCheck& c, BodyCheck& body, const UOp* loop) {
                   "; what the body yields for it has another type or shape");
     }
   }
+  const NodeSet in_tuples = InTuplesOnly(body.order);
   for (const UOp* u : body.order) {
-    if (u->op != Op::kCarried) continue;
+    if (u->op != Op::kCarried || in_tuples.Contains(u)) continue;
     const int64_t arg = u->word(0);
     if (arg >= static_cast<int64_t>(carried)) {
       return fail("its body takes carried value " + std::to_string(arg) + ", there are " +

@@ -160,6 +160,7 @@ bool CheckReduceOp(BodyCheck& c, const UOp* u, int64_t word, const DType& t) {
 }
 
 bool CheckReduce(BodyCheck& c, const UOp* u) {
+  if (u->op == Op::kReduceTuple) return true;  // CheckTuples
   const DType from = u->src(0)->dtype, to = u->dtype;
   if (!CheckReduceOp(c, u, u->word(0), from)) return false;
   if (u->op == Op::kReduce &&

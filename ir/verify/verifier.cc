@@ -45,6 +45,7 @@ void CheckOneBody(BodyCheck& c, bool with_others, Scope scope = Scope::kReached)
   }
   // The rules below relate several nodes, and need each of them to be valid.
   if (c.diags.num_errors() != before) return;
+  if (c.stage <= Stage::kKernel) CheckTuples(c);
   if (c.stage == Stage::kTensor) {
     CheckSinkTargets(c);
     CheckAssigns(c);
