@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/bounds.h"
@@ -216,13 +217,16 @@ class Finder {
       for (const UOp* s : u->srcs()) Push(s, &at);
     } else if (IsMovement(u->op)) {
       Push(u->src(0), Intern(Map(u, at)));
-    } else if (u->op == Op::kReduceAxis) {
+    } else if (u->op == Op::kReduceAxis || u->op == Op::kReduceTuple) {
       Place from = at;
       for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
       for (size_t i = 0; i < axes_.size(); ++i) {
-        if (axes_[i].reduce == u) from.index[axes_[i].dim] = leaves_[i];
+        const UOp* own = axes_[i].reduce ? axes_[i].reduce : axes_[i].staged;
+        if (own && IsSameTuple(own, u)) from.index[axes_[i].dim] = leaves_[i];
       }
-      Push(u->src(0), Intern(std::move(from)));
+      const Place* inside = Intern(std::move(from));
+      if (u->op == Op::kReduceAxis) return Push(u->src(0), inside);
+      for (const UOp* x : TupleValues(u)) Push(x, inside);
     } else if (u->op == Op::kPacked) {
       Place from = at;
       from.packed = u;

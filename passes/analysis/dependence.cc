@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "ir/tuple.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -74,13 +75,16 @@ class Walk {
     if (IsMovement(u->op)) {
       const UOp* from = u->src(0);
       Push(from, Add(LoopsThrough(u, shapes_.Of(from), shapes_.Of(u), indices_[number])));
-    } else if (u->op == Op::kReduceAxis) {
+    } else if (u->op == Op::kReduceAxis || u->op == Op::kReduceTuple) {
       Indices at = indices_[number];
       for (int64_t k : u->list(1)) at[static_cast<size_t>(k)] = {};
       for (size_t i = 0; i < axes_.size(); ++i) {
-        if (axes_[i].reduce == u) at[axes_[i].dim] = CountedBy(i, axes_[i].size);
+        const UOp* own = axes_[i].reduce;
+        if (own && IsSameTuple(own, u)) at[axes_[i].dim] = CountedBy(i, axes_[i].size);
       }
-      Push(u->src(0), Add(std::move(at)));
+      const uint32_t inside = Add(std::move(at));
+      if (u->op == Op::kReduceAxis) return Push(u->src(0), inside);
+      for (const UOp* x : TupleValues(u)) Push(x, inside);
     } else {
       for (const UOp* s : u->srcs()) Push(s, number);
     }
@@ -105,10 +109,34 @@ LoopSet StoredLoops(const std::vector<BaseAxis>& axes) {
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes) {
   std::vector<StagedAxis> out;  // users first
-  const LoopSet stored = StoredLoops(axes);
+  LoopSet stored = StoredLoops(axes);
+  // What is staged in the loop over a tuple's terms is computed anew in each iteration.
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].reduce && axes[i].reduce->op == Op::kReduceTuple) stored |= LoopBit(i);
+  }
   size_t loops = axes.size();
-  Walk walk(order, axes, shapes, {Op::kStaged});
+  Walk walk(order, axes, shapes, {Op::kStaged, Op::kReduceTuple});
+  std::vector<std::pair<StagedAxis, size_t>> inner;  // axes of tuples, with the loop's number
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
+    if (u->op == Op::kReduceTuple) {
+      const std::vector<size_t> own = InnerAxes(u, shapes);
+      const UOp* first = FirstOfTuple(order, u);
+      for (uint32_t& way : ways) {
+        Indices at = walk.At(way);
+        for (size_t k : own) {
+          auto known = llvm::find_if(
+              inner, [&](const auto& a) { return a.first.node == first && a.first.dim == k; });
+          if (known == inner.end()) {
+            inner.push_back({{first, k}, loops++});
+            out.push_back({first, k});
+            known = inner.end() - 1;
+          }
+          at[k] = CountedBy(known->second, shapes.Of(u)[k]);
+        }
+        way = walk.Add(std::move(at));
+      }
+      return;
+    }
     if (u->op != Op::kStaged) return;
     Indices own = walk.At(ways[0]);
     const Shape& shape = shapes.Of(u);
@@ -134,14 +162,28 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
   const LoopSet stored = StoredLoops(axes);
   const bool packs = llvm::any_of(order, [](const UOp* u) { return u->op == Op::kPacked; });
   if (!packs && llvm::all_of(axes, [](const BaseAxis& a) { return a.IsStored(); })) return out;
-  Walk walk(order, axes, shapes, {Op::kReduceAxis, Op::kStaged, Op::kPacked});
+  Walk walk(order, axes, shapes, {Op::kReduceAxis, Op::kReduceTuple, Op::kStaged, Op::kPacked});
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
     const auto loops_of_all = [&] {
       LoopSet loops = 0;
       for (uint32_t at : ways) loops |= UnionOf(walk.At(at));
       return loops;
     };
-    if (u->op == Op::kReduceAxis) {
+    if (u->op == Op::kReduceTuple) {
+      for (uint32_t& way : ways) {
+        Indices at = walk.At(way);
+        for (size_t i = 0; i < axes.size(); ++i) {
+          if (!axes[i].staged || !IsSameTuple(axes[i].staged, u)) continue;
+          at[axes[i].dim] = CountedBy(i, axes[i].size);
+        }
+        way = walk.Add(std::move(at));
+      }
+      const LoopSet loops = loops_of_all();
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i].reduce && IsSameTuple(axes[i].reduce, u)) out.varies[i] |= loops;
+        if (axes[i].staged && IsSameTuple(axes[i].staged, u)) out.varies[i] |= loops & stored;
+      }
+    } else if (u->op == Op::kReduceAxis) {
       const LoopSet loops = loops_of_all();
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].reduce != u) continue;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "base/check.h"
 #include "base/hash.h"
+#include "ir/tuple.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/dependence.h"
 
@@ -35,8 +36,9 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
   next = 0;
   bool stages = false;
   for (const UOp* u : order) {
-    stages |= u->op == Op::kStaged;
-    if (u->op != Op::kReduceAxis) continue;
+    stages |= u->op == Op::kStaged || u->op == Op::kReduceTuple;
+    if (u->op != Op::kReduceAxis && u->op != Op::kReduceTuple) continue;
+    if (FirstOfTuple(order, u) != u) continue;
     const Shape& from = shapes.Of(u->src(0));
     for (int64_t axis : u->list(1)) {
       const Dim& size = from[static_cast<size_t>(axis)];

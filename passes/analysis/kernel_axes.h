@@ -20,10 +20,14 @@ struct BaseAxis {
   // i0, i1, ... for the stored shape; r0, r1, ... for reduces; s0, s1, ... for staged values.
   std::string name;
   Dim size;
-  int64_t max_size = 0;         // size, or its upper bound if it is symbolic
-  const UOp* reduce = nullptr;  // the reduce_axis that it belongs to, or null
-  const UOp* staged = nullptr;  // the staged value that it belongs to, or null
-  size_t dim = 0;               // number of the axis of the stored shape, or of the node's source
+  int64_t max_size = 0;  // size, or its upper bound if it is symbolic
+  // The reduce_axis or reduce_tuple that it belongs to, or null. Several
+  // reduce_tuples that combine one tuple are represented by FirstOfTuple.
+  const UOp* reduce = nullptr;
+  // The staged value that it belongs to, or null. A reduce_tuple stages its results along its inner
+  // axes (InnerAxes).
+  const UOp* staged = nullptr;
+  size_t dim = 0;  // number of the axis of the stored shape, or of the node's source
 
   // Whether this is an axis of the stored shape.
   bool IsStored() const { return !reduce && !staged; }

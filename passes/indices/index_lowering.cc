@@ -196,6 +196,8 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
     }
     case Op::kReduceAxis:
       return StepReduce(key, missing);
+    case Op::kReduceTuple:
+      return StepTuple(key, missing);
     default:
       status_ = absl::InternalError(
           absl::StrCat("lower: unexpected op ", std::string(Mnemonic(u->op)), " in a kernel"));

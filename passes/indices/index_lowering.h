@@ -75,6 +75,22 @@ class IndexLowering {
     const UOp* memory = nullptr;  // the `stage`, or the output after it was stored there
   };
 
+  // How one tuple is combined, for one index of the axes that are not its own.
+  struct TupleAt {
+    PositionId source;
+    const UOp* valid = nullptr;              // predicate: false in the padding of its axes
+    std::vector<const UOp*> terms;           // ranges
+    std::vector<const UOp*> inner, unrolls;  // of its inner axes: ranges, unroll nodes
+    std::vector<size_t> own;                 // its inner axes, as positions in LoopNest::base
+    // For each number of the tuple: its memory after the last term, the lanes other than `unrolls`
+    // along which it varies, and whether it has an element for each index along the inner axes.
+    struct Number {
+      const UOp* memory = nullptr;
+      std::vector<const UOp*> lanes;
+      bool is_inner = false;
+    };
+    std::vector<Number> numbers;
+  };
   // The copy of a packed value that is read at one position.
   struct PackedAt {
     // An axis of the copy: its size, the index along it while the copy is filled, and the index
@@ -131,6 +147,15 @@ class IndexLowering {
   // these registers.
   bool CombinesFirst(const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
+  // A load of one number of a combined tuple. The first call for the tuple also emits the loop over
+  // its terms.
+  const UOp* StepTuple(const Key& key, std::vector<Key>& missing);
+  TupleAt& PlanTuple(const Key& key);
+  // Emits the accumulators of all numbers and the loop that combines the lowered values `x`.
+  void EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp*> x);
+  // The element of the memory of one number, for an index along the inner axes.
+  const UOp* ElementOf(const TupleAt& plan, const TupleAt::Number& number,
+                       const std::vector<const UOp*>& index);
   // If the terms of this reduce are the elements of the value that is staged in the output: how
   // that value is computed, so that one loop both stores and reduces it. Otherwise null.
   const StagedAt* FilledAlong(const Key& key, const ReduceAt& plan);
@@ -252,6 +277,7 @@ class IndexLowering {
   llvm::DenseMap<analysis::IdPair, const UOp*> values_;
   llvm::DenseMap<analysis::IdPair, MovedFrom> moved_;
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
+  std::unordered_map<uint64_t, TupleAt> tuples_;   // by node and position, 0 along its own axes
   std::unordered_map<uint64_t, StagedAt> staged_;  // by node and position, 0 along staged axes
   std::vector<const UOp*> locals_;
   // The predicates that InLoopsOver added, each with the range of a loop inside which it holds.

@@ -113,9 +113,16 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
     std::vector<const UOp*> lanes = free_.UnrollsOf(x);
     std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
     const bool is_local = !plan.specials.empty();
-    plan.memory = MakeStage(
-        b_, x, size, element(plan.source), plan.guard, {plan.ranges, plan.unrolls, plan.specials},
-        {.is_local = is_local, .interleaved = !is_local && IsInterleaved(key.node, lanes)});
+    const auto is_vector = [&](const UOp* lane) {
+      return nest_.axes[static_cast<size_t>(lane->word())].kind == AxisKind::kVector;
+    };
+    // Elements that are stored together are next to each other.
+    const bool interleaved = plan.unrolls.empty() ? IsInterleaved(key.node, lanes)
+                                                  : llvm::any_of(lanes, is_vector) &&
+                                                        llvm::none_of(plan.unrolls, is_vector);
+    plan.memory = MakeStage(b_, x, size, element(plan.source), plan.guard,
+                            {plan.ranges, plan.unrolls, plan.specials},
+                            {.is_local = is_local, .interleaved = !is_local && interleaved});
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);

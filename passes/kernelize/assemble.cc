@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/concatenate.h"
+#include "passes/kernelize/online_softmax.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/versions.h"
 
@@ -210,6 +211,7 @@ class Assembler {
       return *known;
     }
     BuildKernel(module_, body_, shapes_, plan_, d);
+    if (context_.Flag("fuse")) RewriteOnlineSoftmax(module_, d.kernel->body, context_.target);
     std::string name = pool_.Add(std::move(d.kernel), context_);
     if (known) *known = name;
     return name;

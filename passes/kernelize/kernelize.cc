@@ -14,6 +14,7 @@
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/kernel_pool.h"
 #include "passes/kernelize/materialization.h"
+#include "passes/kernelize/online_softmax.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/requirements.h"
@@ -76,6 +77,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   NodeSet pieces;
   if (context.Flag("fuse")) {
+    context.statistics["kernelize.online-softmaxes"] +=
+        FuseOnlineSoftmaxes(module, body, shapes, context.target, fused, order.Get());
     pieces = WriteConcatenations(module, body, shapes, context.target, fused, order.Get());
   }
   // If an assign cannot write in place, its value goes through a separate buffer, and everything is

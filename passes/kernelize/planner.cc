@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/kernelize/planning_round.h"
 #include "passes/kernelize/row_shape.h"
@@ -152,6 +153,8 @@ void Planner::Propagate(const UOp* u) {
       AddUse(u->src(1), use);
     } else if (u->op == Op::kReduceAxis) {
       AddUse(u->src(0), gathers_.Is(u) ? uses_.OfOneTerm(use, u) : uses_.Inside(use, u));
+    } else if (u->op == Op::kReduceTuple) {
+      for (const UOp* x : TupleValues(u)) AddUse(x, uses_.Inside(use, u));
     } else if (u->op == Op::kPad && uses_.ReadsPadding(use, u)) {
       continue;  // each element of a stack of values is a sum of all of them, padded
     } else if (IsMovement(u->op)) {

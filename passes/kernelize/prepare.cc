@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "ir/builder.h"
 #include "ir/interpret/scalar.h"
+#include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
@@ -43,8 +44,9 @@ class Preparer {
     for (const UOp* u : order.Get()) {
       for (const UOp* s : u->srcs()) ++users_[s];
     }
+    const NodeSet in_tuples = InTuplesOnly(order.Get());
     for (const UOp* u : order.Get()) {
-      if (u->op == Op::kLoop || u->op == Op::kCarried) {
+      if (u->op == Op::kLoop || (u->op == Op::kCarried && !in_tuples.Contains(u))) {
         return absl::UnimplementedError(
             absl::StrCat("kernelize: ", body_.Describe(u),
                          " is interpreted only; graphs with loops are not made into kernels"));
@@ -135,6 +137,19 @@ class Preparer {
         }
         if (const UOp* split = SplitReduce(u, srcs[0])) return split;
         break;
+      case Op::kReduceTuple: {
+        if (IsEmpty(shapes_.Of(u->src(0)))) {
+          return Filled(u, TupleIdentities(u)[static_cast<size_t>(u->word(0))]->word());
+        }
+        // A separate kernel combines the tuple, from stored values.
+        const auto stored = [&](const UOp* x) {
+          return b_.context().Make(Op::kContiguous, x->dtype, {x});
+        };
+        for (size_t i = 0; i < TupleSize(u); ++i) {
+          if (!IsStored(srcs[i]) && srcs[i]->op != Op::kContiguous) srcs[i] = stored(srcs[i]);
+        }
+        return stored(b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()}));
+      }
       case Op::kBufferView: {
         const UOp* x = srcs[0];
         const int64_t total = NumElements(shapes_.Of(x));

@@ -185,6 +185,26 @@ absl::Status CheckMatrix(const LoopNest& nest) {
   return absl::OkStatus();
 }
 
+// The terms of a tuple are combined in one loop of each work-item, each once; what is combined
+// along its inner axes has an element for each index.
+absl::Status CheckTuples(const LoopNest& nest) {
+  const auto is_tuple = [](const UOp* u) { return u && u->op == Op::kReduceTuple; };
+  for (const LoopAxis& axis : nest.axes) {
+    const analysis::BaseAxis& base = nest.base[axis.base];
+    const bool terms = is_tuple(base.reduce);
+    if (!terms && !is_tuple(base.staged)) continue;
+    if (nest.overlap[axis.base] != 0) return Illegal("axis ", axis.name, " of a tuple overlaps");
+    if (!terms && nest.padded[axis.base])
+      return Illegal("axis ", axis.name, " of a tuple is padded");
+    const bool legal = terms ? axis.kind == AxisKind::kReduce : axis.kind != AxisKind::kGroup;
+    if (!legal) {
+      return Illegal("axis ", axis.name, " is of a tuple, and ",
+                     std::string(AxisKindName(axis.kind)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // With a group axis, a loop over blocks of terms, a packed value or one staged in the output,
 // elements may be read after other results are stored. Then the kernel must not write what it
 // reads.
@@ -205,6 +225,7 @@ absl::Status LoopNest::Check(const passes::Target& target) const {
   if (absl::Status s = CheckInPlace(*this); !s.ok()) return s;
   if (absl::Status s = CheckReduceLoops(*this); !s.ok()) return s;
   if (absl::Status s = CheckOverlap(*this); !s.ok()) return s;
+  if (absl::Status s = CheckTuples(*this); !s.ok()) return s;
   if (absl::Status s = CheckMatrix(*this); !s.ok()) return s;
   if (absl::Status s = CheckDimensions(*this); !s.ok()) return s;
   if (absl::Status s = CheckGroup(*this, target); !s.ok()) return s;

@@ -105,7 +105,7 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
   const StagedMemory interleaved = {nullptr, start, count},
                      separate = {nullptr, b_.Mul(start, b_.Index(stage.size)), 1, stage.row,
                                  stage.padding};
-  StagedMemory memory = interleaves && stage.unrolls.empty() ? interleaved : separate;
+  StagedMemory memory = interleaves ? interleaved : separate;
   count = SaturatingMul(count, stage.size);
   if (stage.is_local) {
     // Work-items that differ in other local ids stage different values, so that each has a part of

@@ -11,6 +11,7 @@
 #include "passes/indices/lower_indices.h"
 #include "passes/schedule/candidates.h"
 #include "passes/schedule/cpu_contraction.h"
+#include "passes/schedule/cpu_tuple.h"
 #include "passes/schedule/gpu_contraction.h"
 #include "passes/schedule/packing.h"
 #include "passes/schedule/schedule_builder.h"
@@ -73,7 +74,10 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   // costs a lowering of the kernel, so it is not done for other kernels.
   const bool places = HasIndexArithmetic(scratch.body);
   NodeSet folded = places ? indices::FoldedReduces(module, calls, scratch, target) : NodeSet();
-  if (!places) {
+  const bool tuples = llvm::any_of(start.base, [](const auto& base) {
+    return base.reduce && base.reduce->op == Op::kReduceTuple;
+  });
+  if (!places && !tuples) {
     const UOp* const plain = kernel.body.root;
     if (std::optional<loop_nest::LoopNest> nest =
             family.contraction(module, calls, kernel, target, candidates)) {
@@ -86,6 +90,13 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   }
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
                           target, candidates);
+  if (tuples) {
+    if (!target.is_gpu && target.HasVectors()) ScheduleCpuTuple(builder);
+    kernel.directives = builder.directives();
+    kernel.axes = builder.nest().ToAxes();
+    statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+    return;
+  }
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];

@@ -1,0 +1,215 @@
+// The part of IndexLowering that combines tuples.
+//
+// Unlike a reduce, whose accumulator LowerReduces makes, a tuple gets its accumulators here: they
+// are read and written together in each iteration of one loop. A number that varies along the
+// tuple's inner axes has an accumulator for each index, and a loop along these axes inside the loop
+// over terms:
+//
+//   m = -inf; for d { a[d] = 0 }
+//   for terms { n = max(m, m'); for d { a[d] = a[d] * f(m, n) + a'(d) * f(m', n) }; m = n }
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ir/tuple.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/indexing.h"
+#include "passes/indices/index_lowering.h"
+#include "passes/indices/rebuild.h"
+
+namespace tg::indices {
+namespace {
+
+void AddMissing(std::vector<const UOp*>& to, const std::vector<const UOp*>& from) {
+  for (const UOp* u : from) {
+    if (!llvm::is_contained(to, u)) to.push_back(u);
+  }
+}
+
+// By number of the tuple: the numbers that its combined value is computed from, in any number of
+// terms, itself included.
+std::vector<std::vector<bool>> Dependences(const UOp* u) {
+  const size_t n = TupleSize(u);
+  std::vector<std::vector<bool>> on(n, std::vector<bool>(n));
+  for (size_t i = 0; i < n; ++i) {
+    on[i][i] = true;
+    const UOp* combined = CombinedTuple(u)[i];
+    for (const UOp* v : PostOrder(combined)) {
+      if (v->op == Op::kCarried) on[i][static_cast<size_t>(v->word(0)) % n] = true;
+    }
+  }
+  for (size_t k = 0; k < n; ++k) {
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t j = 0; j < n; ++j) on[i][j] = on[i][j] || (on[i][k] && on[k][j]);
+    }
+  }
+  return on;
+}
+
+}  // namespace
+
+IndexLowering::TupleAt& IndexLowering::PlanTuple(const Key& key) {
+  const UOp* first = key.node;
+  std::vector<size_t> terms, own;
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const analysis::BaseAxis& base = nest_.base[i];
+    if (base.reduce && IsSameTuple(base.reduce, key.node)) terms.push_back(i), first = base.reduce;
+    if (base.staged && IsSameTuple(base.staged, key.node)) own.push_back(i), first = base.staged;
+  }
+  analysis::Position from = positions_[key.at];
+  for (int64_t k : first->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  for (size_t i : own) from.index[nest_.base[i].dim] = b_.Index(0);
+  const auto [it, fresh] = tuples_.try_emplace(Key{first, Intern(from)}.bits());
+  TupleAt& plan = it->second;
+  if (!fresh) return plan;
+  plan.own = own;
+  std::vector<const UOp*> unrolls, ranges, specials;
+  const std::vector<const UOp*> axis = OwnAxes(first, unrolls, ranges, specials);
+  const auto is_inner = [&](const UOp* leaf) {
+    return nest_.base[nest_.axes[*AxisOfLeaf(leaf)].base].staged != nullptr;
+  };
+  if (!specials.empty() || !llvm::all_of(unrolls, is_inner)) {
+    status_ = absl::InvalidArgumentError("the terms of a reduce_tuple are combined in one loop");
+  }
+  plan.unrolls = std::move(unrolls);
+  for (const UOp* range : ranges) (is_inner(range) ? plan.inner : plan.terms).push_back(range);
+  for (size_t i : own) {
+    const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
+    from.index[nest_.base[i].dim] = value;
+    if (NeedsGuard(i)) {
+      from.valid = simplify_(analysis::Both(b_, from.valid, Guard(nest_.base[i], value)));
+    }
+  }
+  for (size_t i : terms) {
+    const analysis::BaseAxis& base = nest_.base[i];
+    const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
+    from.index[base.dim] = value;
+    if (NeedsGuard(i)) {
+      const UOp* guard = simplify_(Guard(base, value));
+      if (nest_.padded[i]) padded_terms_.emplace_back(guard, value);
+      plan.valid = simplify_(analysis::Both(b_, plan.valid, guard));
+    }
+    from.valid = InLoopsOver(i, PartsOfAxis(i, axis), from.valid);
+  }
+  if (plan.valid) from.valid = simplify_(analysis::Both(b_, from.valid, plan.valid));
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const UOp* IndexLowering::ElementOf(const TupleAt& plan, const TupleAt::Number& number,
+                                    const std::vector<const UOp*>& index) {
+  int64_t lanes = 1;
+  const UOp* lane = LaneNumber(b_, number.lanes, lanes);
+  if (!number.is_inner) return lane;
+  Shape extents;
+  for (size_t i : plan.own) extents.push_back(nest_.base[i].max_size);
+  const UOp* element = analysis::Flatten(b_, extents, index, simplify_);
+  return simplify_(b_.Add(b_.Mul(element, b_.Index(lanes)), lane));
+}
+
+void IndexLowering::EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp*> x) {
+  const size_t n = x.size();
+  if (plan.valid) {
+    for (size_t i = 0; i < n; ++i) x[i] = b_.Where(plan.valid, x[i], TupleIdentities(u)[i]);
+  }
+  const std::vector<std::vector<bool>> on = Dependences(u);
+  std::vector<const UOp*> outer;
+  plan.numbers.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    TupleAt::Number& number = plan.numbers[i];
+    for (size_t j = 0; j < n; ++j) {
+      if (!on[i][j]) continue;
+      AddMissing(number.lanes, free_.UnrollsOf(x[j]));
+      for (const UOp* range : free_.RangesOf(x[j])) {
+        if (llvm::is_contained(plan.inner, range))
+          number.is_inner = true;
+        else if (!llvm::is_contained(plan.terms, range))
+          AddMissing(outer, {range});
+      }
+    }
+    for (const UOp* lane : plan.unrolls) {
+      if (llvm::erase_value(number.lanes, lane); llvm::is_contained(free_.UnrollsOf(x[i]), lane))
+        number.is_inner = true;
+    }
+  }
+  // The accumulators before the first term, and in an iteration.
+  std::vector<const UOp*> index, mem(n), at(n), before(n), scratch(n);
+  for (size_t i : plan.own) index.push_back(positions_[plan.source].index[nest_.base[i].dim]);
+  NodeMap<const UOp*> carried;
+  std::vector<const UOp*> inits;
+  for (size_t i = 0; i < n; ++i) {
+    const TupleAt::Number& number = plan.numbers[i];
+    int64_t size = 1;
+    LaneNumber(b_, number.lanes, size);
+    for (size_t k : plan.own) size *= number.is_inner ? nest_.base[k].max_size : 1;
+    scratch[i] = b_.Scratch(DType::Pointer(x[i]->dtype.scalar(), size, AddrSpace::kReg));
+    const UOp* element = at[i] = ElementOf(plan, number, index);
+    std::vector<const UOp*> loops;
+    NodeMap<const UOp*> fresh;
+    for (const UOp* range : number.is_inner ? plan.inner : std::vector<const UOp*>()) {
+      loops.push_back(b_.Range(range->src(0)));
+      fresh[range] = loops.back();
+    }
+    if (!loops.empty()) element = Replaced(element, fresh);
+    const UOp* init =
+        b_.Store(b_.IndexPtr(b_.After(scratch[i], outer), element), TupleIdentities(u)[i]);
+    inits.push_back(loops.empty() ? init : b_.End(init, loops));
+  }
+  for (size_t i = 0; i < n; ++i) {
+    std::vector<const UOp*> tokens = {inits[i]};
+    tokens.insert(tokens.end(), plan.terms.begin(), plan.terms.end());
+    mem[i] = b_.After(scratch[i], tokens);
+    before[i] = b_.Load(b_.IndexPtr(mem[i], at[i]));
+  }
+  for (const UOp* v : CombiningOrder(u)) {
+    if (v->op == Op::kCarried) {
+      const auto arg = static_cast<size_t>(v->word(0));
+      carried[v] = arg < n ? before[arg] : x[arg - n];
+    } else {
+      llvm::SmallVector<const UOp*, 4> srcs;
+      for (const UOp* s : v->srcs()) srcs.push_back(carried.Get(s));
+      carried[v] = b_.context().Rebuild(v, b_.context(), {srcs.data(), srcs.size()});
+    }
+  }
+  // The inner loops read the other numbers as they were before this term.
+  std::vector<const UOp*> stores;
+  const auto store = [&](size_t i, const UOp* memory) {
+    return b_.Store(b_.IndexPtr(memory, at[i]), simplify_(carried.Get(CombinedTuple(u)[i])));
+  };
+  for (size_t i = 0; i < n; ++i) {
+    if (!plan.numbers[i].is_inner) continue;
+    const UOp* done = store(i, mem[i]);
+    stores.push_back(plan.inner.empty() ? done : b_.End(done, plan.inner));
+  }
+  const std::vector<const UOp*> inside = stores;
+  for (size_t i = 0; i < n; ++i) {
+    if (plan.numbers[i].is_inner) continue;
+    stores.push_back(store(i, inside.empty() ? mem[i] : b_.After(mem[i], inside)));
+  }
+  const UOp* done = stores.size() == 1 ? stores[0] : b_.context().Make(Op::kNoop, kVoid, stores);
+  if (!plan.terms.empty()) done = b_.End(done, plan.terms);
+  for (size_t i = 0; i < n; ++i) {
+    plan.numbers[i].memory = b_.After(scratch[i], UOpSpan(&done, 1));
+  }
+}
+
+const UOp* IndexLowering::StepTuple(const Key& key, std::vector<Key>& missing) {
+  const analysis::Position& at = positions_[key.at];
+  if (const UOp* valid = ValidToRead(at); valid != at.valid) {
+    return Find(key.node, Intern({at.index, valid}), missing);
+  }
+  TupleAt& plan = PlanTuple(key);
+  if (!status_.ok()) return nullptr;
+  if (plan.numbers.empty()) {
+    std::vector<const UOp*> x;
+    for (const UOp* value : TupleValues(key.node)) x.push_back(Find(value, plan.source, missing));
+    if (!missing.empty()) return nullptr;
+    EmitTuple(key.node, plan, std::move(x));
+  }
+  const TupleAt::Number& number = plan.numbers[static_cast<size_t>(key.node->word(0))];
+  std::vector<const UOp*> index;
+  for (size_t i : plan.own) index.push_back(positions_[key.at].index[nest_.base[i].dim]);
+  return b_.Load(b_.IndexPtr(number.memory, ElementOf(plan, number, index)));
+}
+
+}  // namespace tg::indices
