@@ -153,6 +153,9 @@ class IndexLowering {
   TupleAt& PlanTuple(const Key& key);
   // Emits the accumulators of all numbers and the loop that combines the lowered values `x`.
   void EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp*> x);
+  // If all values are the identities from some term on, as those of keys behind a query are: ends
+  // the loop over terms before.
+  void SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const UOp*>& x);
   // The element of the memory of one number, for an index along the inner axes.
   const UOp* ElementOf(const TupleAt& plan, const TupleAt::Number& number,
                        const std::vector<const UOp*>& index);

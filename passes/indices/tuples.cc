@@ -16,6 +16,7 @@
 #include "passes/analysis/indexing.h"
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/rebuild.h"
+#include "passes/simplify/affine_expr.h"
 
 namespace tg::indices {
 namespace {
@@ -24,6 +25,28 @@ void AddMissing(std::vector<const UOp*>& to, const std::vector<const UOp*>& from
   for (const UOp* u : from) {
     if (!llvm::is_contained(to, u)) to.push_back(u);
   }
+}
+
+// The index expression that is above 0 where a term may be other than the identities: each value
+// selects its identity by one comparison of indices. Null if they do not.
+const UOp* ChangesResult(Builder& b, const std::vector<const UOp*>& x, UOpSpan identities) {
+  const UOp* compared = nullptr;
+  bool where_true = false;  // whether the comparison selects identities where it holds
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i]->op != Op::kWhere) return nullptr;
+    const bool first = x[i]->src(1) == identities[i];
+    if (!first && x[i]->src(2) != identities[i]) return nullptr;
+    if (compared && (compared != x[i]->src(0) || where_true != first)) return nullptr;
+    compared = x[i]->src(0);
+    where_true = first;
+  }
+  while (compared->op == Op::kXor && IsConst(compared->src(1)) && compared->src(1)->word() != 0) {
+    compared = compared->src(0);
+    where_true = !where_true;
+  }
+  if (compared->op != Op::kCmpLt || !compared->src(0)->dtype.is_index()) return nullptr;
+  const UOp *less = compared->src(0), *greater = compared->src(1);
+  return where_true ? b.Add(b.Sub(less, greater), b.Index(1)) : b.Sub(greater, less);
 }
 
 // By number of the tuple: the numbers that its combined value is computed from, in any number of
@@ -107,8 +130,47 @@ const UOp* IndexLowering::ElementOf(const TupleAt& plan, const TupleAt::Number& 
   return simplify_(b_.Add(b_.Mul(element, b_.Index(lanes)), lane));
 }
 
+void IndexLowering::SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const UOp*>& x) {
+  if (plan.terms.size() != 1 || !IsConst(plan.terms[0]->src(0))) return;
+  const UOp *range = plan.terms[0], *positive = ChangesResult(b_, x, TupleIdentities(u));
+  if (!positive) return;
+  const std::optional<simplify::AffineExpr> form = simplify::ParseAffine(simplify_(positive));
+  if (!form) return;
+  // The greatest value of any lane, without the part of the terms' loop.
+  const UOp* most = b_.Index(form->constant);
+  int64_t decrease = 0;
+  for (const simplify::AffineExpr::Term& term : form->terms) {
+    const UOp* leaf = term.node;
+    const bool inside = leaf->op == Op::kUnroll || llvm::is_contained(plan.inner, leaf);
+    if (leaf == range) {
+      decrease = -term.coef;
+    } else if (inside && leaf->op == Op::kRange && !IsConst(leaf->src(0))) {
+      return;
+    } else if (inside) {
+      const int64_t size = leaf->op == Op::kUnroll ? leaf->word(1) : leaf->src(0)->word();
+      if (term.coef > 0) most = b_.Add(most, b_.Index(term.coef * (size - 1)));
+    } else if (leaf->op == Op::kRange || leaf->op == Op::kSpecial) {
+      most = b_.Add(most, b_.Mul(leaf, b_.Index(term.coef)));
+    } else {
+      return;
+    }
+  }
+  if (decrease <= 0) return;
+  // most - decrease * i > 0 holds for the first ceil(most / decrease) terms i.
+  const UOp* count =
+      b_.Alu(Op::kFloorDiv, {b_.Add(most, b_.Index(decrease - 1)), b_.Index(decrease)});
+  count = b_.Alu(Op::kMax, {b_.Alu(Op::kMin, {count, range->src(0)}), b_.Index(0)});
+  const UOp* fewer = b_.Range(simplify_(count));
+  axis_of_range_[fewer] = axis_of_range_.Get(range);
+  NodeMap<const UOp*> changed;
+  changed[range] = fewer;
+  for (const UOp*& value : x) value = Rebuilt(body_, value, changed);
+  plan.terms = {fewer};
+}
+
 void IndexLowering::EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp*> x) {
   const size_t n = x.size();
+  if (!plan.valid) SkipLastTerms(u, plan, x);
   if (plan.valid) {
     for (size_t i = 0; i < n; ++i) x[i] = b_.Where(plan.valid, x[i], TupleIdentities(u)[i]);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/value.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
@@ -60,9 +61,16 @@ class Rewriter {
     factors[p_.factor] = Moved(exponential, block_);
     factors[1 - p_.factor] = b_.Reshape(p_.other(), products);
     const UOp* sums = b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, {{term + 1}});
-    const UOp* values[] = {Repeated(maximum), Repeated(total), sums};
     const UOp* identities[] = {b_.Const(t, -std::numeric_limits<double>::infinity()),
                                b_.Const(t, 0), b_.Const(t, 0)};
+    const UOp* values[] = {maximum, total, sums};
+    const UOp* any = AnyScore();
+    for (size_t i = 0; i < 3; ++i) {
+      // A block all of whose scores are masked changes nothing, so that `lower` may skip it.
+      if (any && i < 2) values[i] = b_.Where(any, values[i], identities[i]);
+      if (i < 2) values[i] = Repeated(values[i]);
+      if (any && i == 2) values[i] = b_.Where(Repeated(any), values[i], identities[i]);
+    }
     // Whatever is combined has been multiplied by exp2(-scale * maximum).
     const UOp* carried[6];
     for (int64_t i = 0; i < 6; ++i) carried[i] = b_.Carried(t, i);
@@ -84,6 +92,47 @@ class Rewriter {
 
  private:
   const UOp* Staged(const UOp* x) { return b_.context().Make(Op::kStaged, x->dtype, {x}); }
+  // By block, where the scores are masked from some key of a row on: whether any score is not. The
+  // mask is a comparison of indices that select -inf, and a block's first key decides. Null if the
+  // scores are not masked so.
+  const UOp* AnyScore() {
+    const UOp* u = p_.scores;
+    if (u->op != Op::kWhere) return nullptr;
+    const auto is_lowest = [](const UOp* x) {
+      return IsConst(x) && DoubleFromBits(x->dtype.scalar(), x->word()) ==
+                               -std::numeric_limits<double>::infinity();
+    };
+    const UOp* masked = u->src(0);
+    const bool selects = is_lowest(u->src(1));
+    if (!selects && !is_lowest(u->src(2))) return nullptr;
+    if (masked->op != Op::kCmpLt || !masked->src(0)->dtype.is_index()) return nullptr;
+    const UOp *row = masked->src(selects ? 0 : 1), *key = masked->src(selects ? 1 : 0);
+    if (Trend(row) != 0 || Trend(key) != 1) return nullptr;
+    const Shape blocked = Blocked(shapes_.Of(p_.scores), p_.scores_axis, blocks_, block_);
+    std::vector<std::pair<Dim, Dim>> first;
+    for (const Dim& d : blocked) first.emplace_back(0, d);
+    first[p_.scores_axis + 1].second = 1;
+    const UOp* of_first = b_.Shrink(b_.Reshape(masked, blocked), first);
+    return selects ? b_.Alu(Op::kXor, {of_first, b_.Bool(true)}) : of_first;
+  }
+  // How an index of the scores' shape changes along their terms: 0 not at all, 1 it never
+  // decreases, -1 unknown.
+  int Trend(const UOp* x) {
+    std::optional<size_t> axis = p_.scores_axis;
+    while (IsMovement(x->op)) {
+      const Shape &from = shapes_.Of(x->src(0)), &to = shapes_.Of(x);
+      if (x->op == Op::kExpand && from[*axis].Is(1) && !to[*axis].Is(1)) return 0;
+      std::optional<size_t> source;
+      for (size_t k = 0; k < from.size() && !source; ++k) {
+        if (from[k] == to[*axis] && AxisThrough(x, k, shapes_) == axis) source = k;
+      }
+      if (!source) return -1;
+      axis = source;
+      x = x->src(0);
+    }
+    if (x->op == Op::kIota) return 1;
+    return IsConst(x) ? 0 : -1;
+  }
   const UOp* Scaled(const UOp* x) { return p_.scale ? b_.Mul(x, p_.scale) : x; }
   // `x`, or 0 where that is -inf: exp2 of a score of -inf is then 0, also where all scores so far
   // are -inf. A row of such scores alone has the sum 0, and its results are 0 * (1 / 0), NaN as in

@@ -83,6 +83,22 @@ void ScheduleCpuTuple(ScheduleBuilder& t) {
     (IsTuple(staged) || IsStagedSum(staged) ? sums : others).push_back(t.nest().axes[i].name);
   }
   for (const std::string& sum : sums) UpcastTile(t, sum, vectors);
+  // Short loops of few instructions: a block's terms are unrolled too, those of sums without a tile
+  // further, so that additions need not wait for each other.
+  std::vector<std::string> terms;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (!IsTuple(t.nest().base[t.nest().axes[i].base].reduce)) {
+      terms.push_back(t.nest().axes[i].name);
+    }
+  }
+  for (const std::string& term : terms) {
+    const size_t at = t.nest().AxisNamed(term);
+    const UOp* reduce = t.nest().base[t.nest().axes[at].base].reduce;
+    const bool is_product = reduce->src(0)->op == Op::kMul;
+    const int64_t side = t.target().tile_side;
+    const int64_t together = GreatestDivisor(t.Size(at), is_product ? side : 2 * side);
+    if (!t.IsSymbolic(at) && together > 1) t.Try<directive::Unroll>(at, together);
+  }
   // The results of a work-item: along the axes along which the tuple does not vary.
   std::vector<std::string> results;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
