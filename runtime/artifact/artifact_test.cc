@@ -81,7 +81,7 @@ class ArtifactTest : public testing::TestWithParam<const char*> {
     path_ = testing::TempDir() + "/" + name + ".tgx";
   }
 
-  absl::Status Compile(const std::string& text) {
+  absl::Status Compile(const std::string& text, bool native_source = true) {
     Diagnostics diagnostics;
     std::unique_ptr<Module> module = ParseModule(text, "model.uop", diagnostics);
     if (module == nullptr) return diagnostics.ToStatus();
@@ -90,7 +90,8 @@ class ArtifactTest : public testing::TestWithParam<const char*> {
     TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", false, options));
     TG_RETURN_IF_ERROR(
         runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options));
-    return CompileArtifact(std::move(module), options, {"artifact_test", "model.uop"}, path_);
+    return CompileArtifact(std::move(module), options,
+                           {"artifact_test", "model.uop", native_source}, path_);
   }
 
   std::string path_;
@@ -189,6 +190,21 @@ TEST_P(ArtifactTest, OtherDevicesCompileTheSource) {
   ASSERT_TRUE((*opened)->Set("x", Floats({1, 2}, {1, 2})).ok());
   ASSERT_EQ((*opened)->Run(), absl::OkStatus());
   EXPECT_EQ(Values(*(*opened)->Get("y")), (std::vector<float>{11, 67}));
+}
+
+TEST_P(ArtifactTest, NativeCodeWithoutSource) {
+  if (GetParam() != std::string_view("native")) GTEST_SKIP() << "OpenCL's source is always stored";
+  ASSERT_EQ(Compile(kModel, /*native_source=*/false), absl::OkStatus());
+  const auto opened = OpenArtifact(path_);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  ASSERT_TRUE((*opened)->Set("x", Floats({1, 2}, {1, 2})).ok());
+  ASSERT_EQ((*opened)->Run(), absl::OkStatus());
+  EXPECT_EQ(Values(*(*opened)->Get("y")), (std::vector<float>{11, 67}));
+  auto file = ArtifactFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  file->artifact().made_for[0].key += " of another kind";
+  EXPECT_NE(Message(OpenArtifact(*std::move(file), {}).status()).find("and no source"),
+            std::string::npos);
 }
 
 TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {

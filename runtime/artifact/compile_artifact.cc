@@ -29,13 +29,16 @@ using runtime::ScheduledKernel;
 
 // Compiles the kernels of one device, and keeps the code.
 absl::Status AddCode(const std::shared_ptr<Context>& context, const runtime::BuildOptions& options,
-                     DeviceCode& code) {
+                     bool native_source, DeviceCode& code) {
   if (context->info().is_native) {
     std::vector<cpu::NativeKernel> kernels;
     for (const CompiledKernel& k : code.kernels) kernels.push_back({&k.code, k.object});
     TG_ASSIGN_OR_RETURN(std::vector<std::string> objects,
                         cpu::CompileNative(kernels, options.cache, options.spans));
-    for (size_t i = 0; i < objects.size(); ++i) code.kernels[i].object = std::move(objects[i]);
+    for (size_t i = 0; i < objects.size(); ++i) {
+      code.kernels[i].object = std::move(objects[i]);
+      if (!native_source) code.kernels[i].code.source.clear();
+    }
     return absl::OkStatus();
   }
   // The programs have the kernels' sources.
@@ -105,16 +108,16 @@ class Compiler {
     for (const runtime::NamedDevice& other : options.others) contexts_.push_back(other.context);
   }
 
-  absl::StatusOr<Artifact> Compile(const ArtifactNames& names) {
+  absl::StatusOr<Artifact> Compile(const ArtifactSettings& settings) {
     Artifact out;
-    out.tool = names.tool;
-    out.model = names.model;
+    out.tool = settings.tool;
+    out.model = settings.model;
     Executable& e = out.executable;
     TG_ASSIGN_OR_RETURN(e, runtime::MakeExecutable(module_, options_));
     for (const ScheduledGraph& graph : e.graphs) TG_RETURN_IF_ERROR(graph.problem);
     for (size_t d = 0; d < contexts_.size(); ++d) {
       out.made_for.push_back(MadeForDevice(*contexts_[d], options_));
-      TG_RETURN_IF_ERROR(AddCode(contexts_[d], options_, e.devices[d]));
+      TG_RETURN_IF_ERROR(AddCode(contexts_[d], options_, settings.native_source, e.devices[d]));
     }
     const ScheduledGraph* init = FindGraph(e, kInitGraph);
     if (init != nullptr && CanRunNow(e, *init)) TG_RETURN_IF_ERROR(RunInit(e));
@@ -191,9 +194,9 @@ class Compiler {
 
 absl::Status CompileArtifact(std::unique_ptr<Module> module,
                              const runtime::DeviceSessionOptions& options,
-                             const ArtifactNames& names, const std::string& path) {
+                             const ArtifactSettings& settings, const std::string& path) {
   Compiler compiler(*module, options);
-  TG_ASSIGN_OR_RETURN(Artifact artifact, compiler.Compile(names));
+  TG_ASSIGN_OR_RETURN(Artifact artifact, compiler.Compile(settings));
   return WriteArtifact(path, std::move(artifact), compiler.Reader());
 }
 

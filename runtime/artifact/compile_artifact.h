@@ -11,9 +11,11 @@
 
 namespace tg::artifact {
 
-struct ArtifactNames {
+struct ArtifactSettings {
   std::string tool;   // with its version
   std::string model;  // the file that is compiled
+  // Whether a native device's kernels have their source too, by which another processor runs them.
+  bool native_source = true;
 };
 
 // Writes `path` for a linear module and the devices of the options. Machine code is made for these
@@ -21,7 +23,7 @@ struct ArtifactNames {
 // name the graph that cannot run, or the kernel that cannot be compiled.
 absl::Status CompileArtifact(std::unique_ptr<Module> module,
                              const runtime::DeviceSessionOptions& options,
-                             const ArtifactNames& names, const std::string& path);
+                             const ArtifactSettings& settings, const std::string& path);
 
 }  // namespace tg::artifact
 

@@ -73,7 +73,14 @@ absl::Status DropForeignCode(const std::string& path, const MadeFor& made_for,
         Cat(path, " has machine code for another processor, ", made_for.name, "; this one, ",
             device.name, ", needs the code generator libtg_codegen.so, which is not there"));
   }
-  for (runtime::CompiledKernel& kernel : code.kernels) kernel.object.clear();
+  for (runtime::CompiledKernel& kernel : code.kernels) {
+    if (device.is_native && kernel.code.source.empty()) {
+      return absl::FailedPreconditionError(Cat(path, " has machine code for another processor, ",
+                                               made_for.name, ", and no source; ", "this one is ",
+                                               device.name));
+    }
+    kernel.object.clear();
+  }
   for (runtime::ProgramSource& program : code.programs) program.binary.clear();
   if (options.note) {
     options.note(

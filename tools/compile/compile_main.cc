@@ -45,7 +45,8 @@ struct CompileFlags {
   std::vector<std::string> device_texts;
   driver::ModelSizes sizes;
   run::Gates gates;
-  bool float16 = false, cache = true, list = false, list_devices = false, version = false;
+  bool float16 = false, source = true, cache = true, list = false, list_devices = false,
+       version = false;
   bool help = false;
 
   void AddTo(driver::Flags& flags);
@@ -63,6 +64,10 @@ void CompileFlags::AddTo(driver::Flags& flags) {
                  "the device to compile for, which is opened: as for tg-run");
   flags.String("target", "NAME", &target, "a preset or a file, as for tg-run");
   flags.Bool("float16", &float16, "store weights and activations as float16");
+  flags.Bool(
+      "source", &source,
+      "store the native device's kernels as source too, by which another processor runs them "
+      "(on by default)");
   flags.Bool("cache", &cache, "take compiled kernels from the cache on disk (on by default)");
   flags.Int("max-kernels", "N", &gates.max_kernels, "the number of kernels of a run, at most");
   flags.String("max-memory", "SIZE", &max_memory,
@@ -133,9 +138,9 @@ absl::Status Compile(const std::string& path, const CompileFlags& flags) {
   const std::string output = flags.output.empty()
                                  ? std::filesystem::path(source).replace_extension(".tgx").string()
                                  : flags.output;
-  const artifact::ArtifactNames names = {Cat(kTool, " ", driver::kVersion),
-                                         source.filename().string()};
-  return artifact::CompileArtifact(std::move(module), options, names, output);
+  const artifact::ArtifactSettings settings = {Cat(kTool, " ", driver::kVersion),
+                                               source.filename().string(), flags.source};
+  return artifact::CompileArtifact(std::move(module), options, settings, output);
 }
 
 }  // namespace
