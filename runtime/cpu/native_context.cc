@@ -115,6 +115,7 @@ DeviceInfo Describe(const Processor& processor) {
   info.device_version = processor.vector_bytes >= 64 ? "AVX-512" : "AVX2";
   info.kind = DeviceKind::kCpu;
   info.is_native = true;
+  info.byte_dots = processor.byte_dots;
   info.fp64 = info.int64 = info.exact_divide = true;
   const auto page = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
   info.global_memory = page * static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
