@@ -18,15 +18,24 @@ SizeExpr::SizeExpr(int64_t value) {
 }
 
 bool SizeExpr::IsComplete() const {
+  const auto is_integer = [](Scalar s) {
+    return static_cast<int>(s) < kNumScalars && s != Scalar::kVoid && !IsFloat(s);
+  };
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& s = steps_[i];
+    if (static_cast<int>(s.op) >= kNumOps || !is_integer(s.type) || !is_integer(s.operand_type)) {
+      return false;
+    }
     const bool leaf = s.op == Op::kConst || s.op == Op::kVar;
     if (!leaf && !IsComputed(s.op)) return false;
-    const bool fixed = leaf || s.op == Op::kCast || s.op == Op::kBitcast;
     const OpInfo& info = GetOpInfo(s.op);
-    const uint32_t operands = leaf ? 0 : fixed ? 1 : static_cast<uint32_t>(info.max_sources);
-    if (s.num_operands != operands || operands > s.operands.size()) return false;
-    for (uint32_t o = 0; o < operands; ++o) {
+    const ScalarClass cls = GetScalarInfo(s.operand_type).cls;
+    const char letter = cls == ScalarClass::kBool ? 'b' : cls == ScalarClass::kIndex ? 'x' : 'i';
+    if (!leaf && !info.classes.empty() && !info.AllowsClass(letter)) return false;
+    if (s.op == Op::kBitcast && BitWidth(s.type) != BitWidth(s.operand_type)) return false;
+    if (s.num_operands != (leaf ? 0u : static_cast<uint32_t>(info.max_sources))) return false;
+    if (s.num_operands > s.operands.size()) return false;
+    for (uint32_t o = 0; o < s.num_operands; ++o) {
       if (s.operands[o] >= i) return false;
     }
   }

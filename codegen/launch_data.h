@@ -54,7 +54,8 @@ class SizeExpr {
   static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context,
                                        const UOp* item = nullptr);
 
-  // Whether there is a step, and each is an op that Evaluate knows with operands before it.
+  // Whether there is a step, and each is an op on integers that Evaluate knows, with operands
+  // before it.
   bool IsComplete() const;
   bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
   // Returns the value as the interpreter computes it, where `var` gives the value of each variable.

@@ -84,7 +84,7 @@ std::vector<Target> MakePresets() {
   nvidia.name = "cl-nvidia-sm90";
   nvidia.doc = "NVIDIA Hopper through its OpenCL";
   nvidia.fp16 = nvidia.fp64 = true;
-  nvidia.inline_ptx = true;
+  nvidia.inline_ptx = nvidia.byte_dots = true;
   nvidia.local_memory = 49152;
   nvidia.max_group_size = 1024;
   nvidia.max_local[0] = nvidia.max_local[1] = 1024;
@@ -95,6 +95,7 @@ std::vector<Target> MakePresets() {
   nvidia.bytes_per_second = 4.3e12;
   nvidia.flops_per_second = 6e13;
   nvidia.f16_rate = 2;
+  nvidia.dot4_rate = 0.5;
   nvidia.matrix_flops_per_second = 5e14;
   nvidia.local_bytes_per_second = 2.2e11;
   nvidia.unit_local_memory = 200 << 10;
@@ -175,8 +176,13 @@ std::vector<Target> MakePresets() {
     target.launch_seconds = 1e-6;
     return target;
   };
+  // Without an instruction for it, dot4 takes two products of pairs of i16 and their additions.
+  cpu.dot4_rate = avx2.dot4_rate = 0.25;
   all.push_back(natively(cpu, "cpu-avx512", "machine code for a CPU with AVX-512"));
   all.push_back(natively(avx2, "cpu-avx2", "machine code for a CPU with AVX2"));
+  cpu.byte_dots = true;
+  cpu.dot4_rate = 1;
+  all.push_back(natively(cpu, "cpu-avx512-vnni", "machine code for a CPU with AVX-512 VNNI"));
   return all;
 }
 

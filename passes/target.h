@@ -39,6 +39,8 @@ struct Target {
   // A vector access must be aligned only to its element's size, not to the size of the vector.
   bool unaligned_access = false;
   bool fast_fma = true;  // a*b + c in one instruction
+  // dot4 is one instruction (of AVX-512 VNNI, AVX-VNNI, PTX).
+  bool byte_dots = false;
 
   // ---- Work-groups
   bool has_local = true;             // local memory and barriers work
@@ -112,6 +114,9 @@ struct Target {
   // The rates of multiply-adds of halves, doubles and integers of 32 bits, as fractions of the rate
   // for floats.
   double f16_rate = 1, f64_rate = 0.5, int_rate = 1;
+  // The rate of dot4, in words, as a fraction of the rate of multiply-adds of floats. 0: the device
+  // multiplies the bytes of a dot4 one by one, so that no product is made of such ops.
+  double dot4_rate = 0;
   // Multiply-adds that could begin in the time in which one load, or one store, begins.
   double load_weight = 1, store_weight = 2;
   // Instructions of a lane that is accessed alone: the access, and the move of the element.

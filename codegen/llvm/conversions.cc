@@ -84,24 +84,7 @@ std::string KernelWriter::Splat(const std::string& scalar, Scalar s, int lanes) 
               " x i32> zeroinitializer");
 }
 
-namespace {
-
-// A mask of `lanes` lanes: the first of them are first, first + 1, ...; behind `used` lanes there
-// is nothing.
-std::string Sequence(int first, int used, int lanes) {
-  std::string mask = absl::StrCat("<", lanes, " x i32> <");
-  for (int i = 0; i < lanes; ++i) {
-    absl::StrAppend(&mask, i ? ", i32 " : "i32 ");
-    if (i < used) {
-      absl::StrAppend(&mask, first + i);
-    } else {
-      mask += "undef";
-    }
-  }
-  return mask + ">";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string KernelWriter::Concatenate(const std::string& a, int lanes_a, const std::string& b,
                                       int lanes_b, Scalar s) {

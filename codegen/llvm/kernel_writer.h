@@ -77,6 +77,7 @@ class KernelWriter {
   std::string FloatOp(const UOp* u);
   std::string IntOp(const UOp* u);
   std::string Divide(const UOp* u);
+  std::string Dot4(const UOp* u);
   // "add", or "add nsw" where the bounds rule an overflow out.
   std::string Wrapping(const char* name, const UOp* u);
 

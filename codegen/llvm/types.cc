@@ -71,4 +71,17 @@ std::string Everywhere(DType type, int64_t bits) {
   return text + ">";
 }
 
+std::string Sequence(int first, int used, int lanes) {
+  std::string mask = absl::StrCat("<", lanes, " x i32> <");
+  for (int i = 0; i < lanes; ++i) {
+    absl::StrAppend(&mask, i ? ", i32 " : "i32 ");
+    if (i < used) {
+      absl::StrAppend(&mask, first + i);
+    } else {
+      mask += "undef";
+    }
+  }
+  return mask + ">";
+}
+
 }  // namespace tg::llvm_ir

@@ -29,6 +29,10 @@ std::string ConstantText(const UOp* u);
 // The same number in every lane, without the type.
 std::string Everywhere(DType type, int64_t bits);
 
+// A mask of `lanes` lanes: the first of them are first, first + 1, ...; behind `used` lanes there
+// is nothing.
+std::string Sequence(int first, int used, int lanes);
+
 }  // namespace tg::llvm_ir
 
 #endif  // TG_CODEGEN_LLVM_TYPES_H_

@@ -162,6 +162,58 @@ std::string KernelWriter::Divide(const UOp* u) {
   return Emit("add ", type, " ", quotient, ", ", borrow);
 }
 
+// dot4 by the instruction for it, or as two products of pairs of i16, which are exact: of the bytes
+// with even and of those with odd numbers.
+std::string KernelWriter::Dot4(const UOp* u) {
+  const int lanes = u->dtype.lanes();
+  // The instructions' vectors have 4, 8 or 16 words.
+  const int width = lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
+  if (lanes > width) return "";
+  const std::string type = ValueType(Scalar::kI32, width), own = ValueType(u->dtype);
+  std::string operands[3];
+  for (size_t i = 0; i < 3; ++i) {
+    operands[i] = Of(u->src(i));
+    if (lanes == width) continue;
+    operands[i] = lanes == 1 ? Emit("insertelement ", type, " undef, i32 ", operands[i], ", i32 0")
+                             : Emit("shufflevector ", own, " ", operands[i], ", ", own, " undef, ",
+                                    Sequence(0, lanes, width));
+  }
+  const auto& [a, b, sum] = operands;
+  std::string value;
+  if (target_.byte_dots) {
+    value = Call(type, absl::StrCat("llvm.x86.avx512.vpdpbusd.", 32 * width),
+                 absl::StrCat(type, ", ", type, ", ", type), type, " ", sum, ", ", type, " ", a,
+                 ", ", type, " ", b);
+  } else {
+    const DType word(Scalar::kI32, width), half(Scalar::kI16, 2 * width);
+    const std::string halves = ValueType(half);
+    const auto as_halves = [&](const std::string& x) {
+      return Emit("bitcast ", type, " ", x, " to ", halves);
+    };
+    const std::string mask = Everywhere(word, 0x00ff00ff), eight = Everywhere(half, 8);
+    const std::string even_a = as_halves(Emit("and ", type, " ", a, ", ", mask));
+    const std::string odd_a = Emit("lshr ", halves, " ", as_halves(a), ", ", eight);
+    const std::string bytes = as_halves(b);
+    const std::string high = Emit("shl ", halves, " ", bytes, ", ", eight);
+    const std::string even_b = Emit("ashr ", halves, " ", high, ", ", eight);
+    const std::string odd_b = Emit("ashr ", halves, " ", bytes, ", ", eight);
+    const char* name = width == 4   ? "llvm.x86.sse2.pmadd.wd"
+                       : width == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                    : "llvm.x86.avx512.pmaddw.d.512";
+    const auto pairs = [&](const std::string& x, const std::string& y) {
+      return Call(type, name, absl::StrCat(halves, ", ", halves), halves, " ", x, ", ", halves, " ",
+                  y);
+    };
+    const std::string even = pairs(even_a, even_b), odd = pairs(odd_a, odd_b);
+    const std::string both = Emit("add ", type, " ", even, ", ", odd);
+    value = Emit("add ", type, " ", both, ", ", sum);
+  }
+  if (lanes == width) return value;
+  return lanes == 1 ? Emit("extractelement ", type, " ", value, ", i32 0")
+                    : Emit("shufflevector ", type, " ", value, ", ", type, " undef, ",
+                           Sequence(0, lanes, lanes));
+}
+
 std::string KernelWriter::IntOp(const UOp* u) {
   const DType t = u->src(0)->dtype;
   const bool is_bool = t.is_bool(), is_unsigned = IsUnsignedOrBool(t.scalar());
@@ -190,6 +242,8 @@ std::string KernelWriter::IntOp(const UOp* u) {
       const std::string product = binary("mul");
       return Emit("add ", type, " ", product, ", ", Of(u->src(2)));
     }
+    case Op::kDot4:
+      return Dot4(u);
     case Op::kMax:
       return is_bool ? binary("or") : choose("gt");
     case Op::kMin:

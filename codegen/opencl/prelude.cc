@@ -48,6 +48,11 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
       text = Cat("(", t, " a, ", t, " b) {  // NaN wins\n  return (", clike::TakesSecond(op),
                  ") ? b : a;\n}\n");
       break;
+    case Op::kDot4:
+      text =
+          "(int a, int b, int c) {\n  int d;\n  asm(\"dp4a.u32.s32 %0, %1, %2, %3;\" : \"=r\"(d) : "
+          "\"r\"(a), \"r\"(b), \"r\"(c));\n  return d;\n}\n";
+      break;
     case Op::kFloorDiv:
     case Op::kFloorMod: {
       const bool div = op == Op::kFloorDiv;

@@ -100,8 +100,8 @@ void Elementwise(Scalar scalar, int lanes, std::vector<OpCase>& cases) {
       const OpInfo& info = GetOpInfo(static_cast<Op>(i));
       const Op op = info.op;
       const bool mine = info.AllowsClass(is_float ? 'f' : is_bool ? 'b' : 'i');
-      if (!IsElementwise(op) || !mine || IsIdentity(op) || op == Op::kThreefry) {
-        continue;  // devectorize rewrites these
+      if (!IsElementwise(op) || !mine || IsIdentity(op) || op == Op::kThreefry || op == Op::kDot4) {
+        continue;  // devectorize rewrites these, or does where the target lacks dot4
       }
       const bool divides =
           op == Op::kCDiv || op == Op::kCMod || op == Op::kFloorDiv || op == Op::kFloorMod;

@@ -1,5 +1,6 @@
 #include "frontend/onnx/quantization.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,18 @@
 #include "frontend/onnx/onnx_tensors.h"
 
 namespace tg::onnx {
+namespace {
+
+// A zero point that is known to be the same for all elements as one constant; null if it is 0.
+Value OneZeroPoint(GraphBuilder& g, Value zero) {
+  const auto known = g.KnownInts(zero);
+  if (!known || known->empty()) return zero;
+  const int64_t first = known->front();
+  if (std::any_of(known->begin(), known->end(), [&](int64_t z) { return z != first; })) return zero;
+  return first == 0 ? nullptr : g.ConstInt(zero->dtype.scalar(), first);
+}
+
+}  // namespace
 
 Value ScaleFor(GraphBuilder& g, Value x, Value scale, int64_t axis, int64_t block_size) {
   if (!x || !scale) return nullptr;
@@ -83,6 +96,7 @@ DynamicQuantization QuantizeDynamically(GraphBuilder& g, Value x) {
 }
 
 Value Centred(GraphBuilder& g, Value x, Value zero) {
+  zero = OneZeroPoint(g, zero);
   const Value wide = g.Cast(x, Scalar::kI32);
   return zero ? g.Sub(wide, g.Cast(zero, Scalar::kI32)) : wide;
 }

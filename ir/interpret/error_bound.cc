@@ -95,6 +95,7 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
     case ArithmeticOp::kShl:
     case ArithmeticOp::kShr:
     case ArithmeticOp::kThreefry:
+    case ArithmeticOp::kDot4:
       return kInf;  // not of floats
   }
   TG_UNREACHABLE();

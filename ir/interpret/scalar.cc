@@ -76,6 +76,7 @@ TG_INLINE T FloatAlu(Op op, T a, T b) {
     case ArithmeticOp::kShl:
     case ArithmeticOp::kShr:
     case ArithmeticOp::kThreefry:
+    case ArithmeticOp::kDot4:
       break;
   }
   TG_UNREACHABLE();
@@ -216,6 +217,14 @@ TG_INLINE bool IntLane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, int64_t
     case Op::kThreefry:
       *out = static_cast<int64_t>(Threefry2x32(x, y));
       return true;
+    case Op::kDot4: {
+      int64_t sum = c;
+      for (int byte = 0; byte < 32; byte += 8) {
+        sum += static_cast<uint8_t>(x >> byte) * static_cast<int8_t>(y >> byte);
+      }
+      *out = wrap(static_cast<uint64_t>(sum));
+      return true;
+    }
     default:
       break;
   }
@@ -259,6 +268,7 @@ TG_INLINE bool IntLane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, int64_t
     case ArithmeticOp::kShl:
     case ArithmeticOp::kShr:
     case ArithmeticOp::kThreefry:
+    case ArithmeticOp::kDot4:
     case ArithmeticOp::kWhere:
     // Of floats only.
     case ArithmeticOp::kExp2:

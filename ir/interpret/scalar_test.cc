@@ -95,6 +95,11 @@ TEST(Scalar, EdgesOfWideIntegers) {
   EXPECT_EQ(Eval(Op::kShl, Scalar::kU32, {1, 1LL << 32}), 0);
   EXPECT_EQ(Eval(Op::kMul, Scalar::kU32, {0xffffffff, 0xffffffff}), 1);
   EXPECT_EQ(Eval(Op::kMulAcc, Scalar::kI32, {1 << 16, 1 << 16, 7}), 7);
+  // The bytes of the first word are unsigned, those of the second one signed.
+  EXPECT_EQ(Eval(Op::kDot4, Scalar::kI32, {-1, -1, 5}), 5 - 4 * 255);
+  EXPECT_EQ(Eval(Op::kDot4, Scalar::kI32, {-1, -0x7f7f7f80, 0}), -4 * 255 * 128);
+  EXPECT_EQ(Eval(Op::kDot4, Scalar::kI32, {0x04030201, 0x7f0000ff, 0}), 4 * 127 - 1);
+  EXPECT_EQ(Eval(Op::kDot4, Scalar::kI32, {255, 128, INT32_MIN}), INT32_MAX - 255 * 128 + 1);
   EXPECT_EQ(Eval(Op::kAdd, Scalar::kBool, {1, 1}), 1);
   EXPECT_EQ(Eval(Op::kMul, Scalar::kBool, {1, 0}), 0);
   EXPECT_EQ(Eval(Op::kWhere, Scalar::kI32, {0, 5, 6}), 6);

@@ -15,7 +15,7 @@ std::vector<Op> FindElementwiseOps(bool of_integers) {
     const Op op = static_cast<Op>(i);
     const OpInfo& info = GetOpInfo(op);
     if (!IsElementwise(op) || IsIdentity(op) || info.classes.empty()) continue;
-    if (of_integers && (!info.AllowsClass('i') || op == Op::kThreefry)) continue;
+    if (of_integers && (!info.AllowsClass('i') || op == Op::kThreefry || op == Op::kDot4)) continue;
     ops.push_back(op);
   }
   return ops;
@@ -57,6 +57,7 @@ bool IsDivision(Op op) {
 Value GraphMaker::Elementwise() {
   const Op op = rng_.Pick(ElementwiseOps(/*of_integers=*/options_.narrow));
   if (op == Op::kThreefry) return ElementwiseOf(op, Scalar::kU64);
+  if (op == Op::kDot4) return ElementwiseOf(op, Scalar::kI32);
   const std::vector<Scalar> scalars = ScalarsOf(GetOpInfo(op).classes);
   Scalar s = PickScalar(scalars);
   // Often picks a type that the pool has, so that not every second node is a cast.

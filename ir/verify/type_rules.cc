@@ -69,6 +69,10 @@ bool CheckAll(BodyCheck& c, const UOp* u) {
     c.Error(Rule::kTypeClass, u, "it is defined for u64, not for " + t.ToString());
     return false;
   }
+  if (u->op == Op::kDot4 && t.scalar() != Scalar::kI32) {
+    c.Error(Rule::kTypeClass, u, "it is defined for i32, not for " + t.ToString());
+    return false;
+  }
   return CheckClass(c, u, t);
 }
 

@@ -117,6 +117,10 @@ class WorkBuilder {
     const bool adds = static_cast<Op>(reduce->word()) == Op::kAdd;
     if (adds && terms->op == Op::kMul && (target_.fast_fma || s_.matrix)) fused_.Insert(terms);
     double weight = passes::OpWeight(static_cast<Op>(reduce->word()));
+    if (adds && terms->op == Op::kDot4 && target_.dot4_rate > 0) {
+      fused_.Insert(terms);
+      weight *= target_.int_rate / target_.dot4_rate;
+    }
     if (s_.matrix) {
       // Matrix instructions take what is cast, at another rate.
       for (const UOp* factor : terms->srcs()) fused_.Insert(factor);

@@ -102,7 +102,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, passes::Target ta
   if (contents.Has(Op::kScratch)) {
     if (absl::Status s = CheckPrivateMemory(order.Get(), target); !s.ok()) return s;
   }
-  legalize::LegalizeIntegers(body, module, order.Get());
+  legalize::LegalizeIntegers(body, module, order.Get(), target.dot4_rate > 0);
   if (contents.HasAnyOf([&](Scalar s) { return legalize::ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = legalize::LowerFloatTypes(body, target); !s.ok()) return s;
   }

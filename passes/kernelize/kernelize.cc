@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/assemble.h"
+#include "passes/kernelize/byte_products.h"
 #include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
@@ -73,6 +74,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   if (absl::Status s = PrepareGraph(module, body, shapes, context.target, fused, order); !s.ok()) {
     return s;
   }
+  MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   NodeSet pieces;

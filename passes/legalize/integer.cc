@@ -29,8 +29,8 @@ namespace {
 
 class Integers {
  public:
-  Integers(Body& body, const Module& module)
-      : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
+  Integers(Body& body, const Module& module, bool has_dot4)
+      : body_(body), b_(*body.context), bounds_(*body.context, &module), has_dot4_(has_dot4) {}
 
   void Run(UOpSpan order) {
     // Most kernels need no legalization and are left unchanged. Of ops with a float result, only
@@ -58,6 +58,7 @@ class Integers {
   const UOp* Cast(const UOp* u, const UOp* x);
   const UOp* Shift(Op op, const UOp* x, const UOp* amount);
   const UOp* Divide(Op op, const UOp* x, const UOp* y);
+  const UOp* Dot4(const UOp* x, const UOp* y, const UOp* sum);
   // Divides by a constant if there is a better way than a division; else null.
   const UOp* DivideByConst(Op op, const UOp* x, int64_t d);
 
@@ -67,6 +68,7 @@ class Integers {
   Body& body_;
   Builder b_;
   analysis::Bounds bounds_;
+  const bool has_dot4_;
 };
 
 const UOp* Integers::DivideByConst(Op op, const UOp* x, int64_t d) {
@@ -157,6 +159,20 @@ const UOp* Integers::Cast(const UOp* u, const UOp* x) {
   return b_.context().Make(u->op, to, {x});
 }
 
+const UOp* Integers::Dot4(const UOp* x, const UOp* y, const UOp* sum) {
+  const DType t = x->dtype;
+  const auto shifted = [&](Op op, const UOp* v, int64_t by) {
+    return by == 0 ? v : b_.Alu(op, {v, b_.ConstInt(t, by)});
+  };
+  for (int byte = 0; byte < 4; ++byte) {
+    const UOp* low = shifted(Op::kShr, x, 8 * byte);
+    const UOp* high = shifted(Op::kShl, y, 24 - 8 * byte);
+    sum = b_.Add(sum,
+                 b_.Mul(b_.Alu(Op::kAnd, {low, b_.ConstInt(t, 255)}), shifted(Op::kShr, high, 24)));
+  }
+  return sum;
+}
+
 const UOp* Integers::Bool(const UOp* u, UOpSpan srcs) {
   const UOp* yes = b_.ConstInt(srcs[0]->dtype, 1);
   const auto negated = [&](const UOp* x) { return b_.Alu(Op::kXor, {x, yes}); };
@@ -201,6 +217,8 @@ const UOp* Integers::Rewrite(const UOp* u, UOpSpan srcs) {
     case Op::kCDiv:
     case Op::kCMod:
       return Divide(u->op, srcs[0], srcs[1]);
+    case Op::kDot4:
+      return has_dot4_ ? WithSources(b_, u, srcs) : Dot4(srcs[0], srcs[1], srcs[2]);
     case Op::kMulAcc:
       if (u->dtype.is_int()) return b_.Add(b_.Mul(srcs[0], srcs[1]), srcs[2]);
       break;
@@ -215,8 +233,8 @@ const UOp* Integers::Rewrite(const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
-void LegalizeIntegers(Body& body, const Module& module, UOpSpan order) {
-  Integers(body, module).Run(order);
+void LegalizeIntegers(Body& body, const Module& module, UOpSpan order, bool has_dot4) {
+  Integers(body, module, has_dot4).Run(order);
 }
 
 void SplitIntegerMulAcc(Body& body) {

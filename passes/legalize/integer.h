@@ -21,8 +21,8 @@
 
 namespace tg::legalize {
 
-// `order`: the nodes that the root reaches, sources first.
-void LegalizeIntegers(Body& body, const Module& module, UOpSpan order);
+// `order`: the nodes that the root reaches, sources first. `has_dot4`: dot4 stays.
+void LegalizeIntegers(Body& body, const Module& module, UOpSpan order, bool has_dot4 = false);
 
 // Splits a*b + c on index and integers, so that later steps see the product as a separate node.
 void SplitIntegerMulAcc(Body& body);

@@ -1,6 +1,9 @@
 // Integer decompositions: all pairs of 8-bit values, all magic numbers of a range.
 #include "passes/legalize/integer.h"
 
+#include <iterator>
+#include <random>
+
 #include "gtest/gtest.h"
 #include "passes/legalize/evaluate_for_test.h"
 
@@ -109,6 +112,35 @@ TEST(Integers, QuotientsOfRemaindersHaveNoSign) {
   }
   Expression after(body.root->src(0)->src(1), {x});
   for (int64_t i = 0; i < 9; ++i) EXPECT_EQ(after({i}), (i % 3 * 40 + 7) / 13);
+}
+
+TEST(LegalizeIntegers, Dot4IsFourProductsUnlessTheTargetHasIt) {
+  Module module;
+  Body body;
+  Builder b(*body.context);
+  const UOp* p = b.DefineGlobal(0, DType::Pointer(Scalar::kI32, 4, AddrSpace::kGlobal));
+  const auto at = [&](int64_t i) { return b.IndexPtr(p, b.ConstInt(kI32, i)); };
+  const UOp *x = b.Load(at(0)), *y = b.Load(at(1)), *z = b.Load(at(2));
+  const UOp* store = b.Store(at(3), b.Alu(Op::kDot4, {x, y, z}));
+  body.root = b.Sink(UOpSpan(&store, 1));
+  LegalizeIntegers(body, module, PostOrder(body.root), /*has_dot4=*/true);
+  EXPECT_EQ(body.root->src(0)->src(1)->op, Op::kDot4);
+  LegalizeIntegers(body, module, PostOrder(body.root));
+  const UOp* sum = body.root->src(0)->src(1);
+  for (const UOp* u : PostOrder(sum)) ASSERT_TRUE(u->op != Op::kDot4);
+  Expression after(sum, {x, y, z});
+  std::mt19937 random(1);
+  const int32_t words[] = {0, -1, INT32_MIN, INT32_MAX, 0x01020304, -0x7f7f7f80, 0x7f7f7f7f};
+  const auto word = [&] {
+    const uint32_t bits = random();
+    return bits % 3 == 0 ? words[bits / 3 % std::size(words)] : static_cast<int32_t>(random());
+  };
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t args[] = {word(), word(), word()};
+    ASSERT_EQ(after({args[0], args[1], args[2]}),
+              *interpret::EvalAlu(Op::kDot4, Scalar::kI32, args))
+        << args[0] << ", " << args[1] << ", " << args[2];
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace tg::lower {
 namespace {
 
 bool IsZero(const UOp* x) {
+  if (x->op == Op::kConst) return x->word() == 0;
   return x->op == Op::kVConst && llvm::all_of(x->list(), [](int64_t bits) { return bits == 0; });
 }
 
@@ -28,7 +29,8 @@ class ReduceLowering {
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials);
 
  private:
-  // `x` combined with the accumulator. A matrix instruction adds to its accumulators itself.
+  // `x` combined with the accumulator. Matrix instructions and dot4 add to their
+  // accumulators themselves.
   const UOp* Combined(Op op, const UOp* acc, const UOp* x);
   // One reduction tree: combines the parts at place(0), ..., place(n - 1) of `mem`, where n is the
   // size of `special`, into place(0). Only work-items for which `who` holds take part (null: all).
@@ -82,6 +84,9 @@ const UOp* ReduceLowering::Combined(Op op, const UOp* acc, const UOp* x) {
       product = ctx.Make(Op::kWmma, product->dtype, sources, product->attr);
       return ctx.Make(Op::kExtract, x->dtype, {product, number});
     }
+  }
+  if (op == Op::kAdd && x->op == Op::kDot4 && IsZero(x->src(2))) {
+    return b_.Alu(Op::kDot4, {x->src(0), x->src(1), acc});
   }
   return b_.Alu(op, {acc, x});
 }

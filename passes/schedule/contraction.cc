@@ -29,6 +29,12 @@ bool Passes(const UOp* u, const std::optional<MatrixInstruction>& instruction) {
          (from == instruction->a || from == instruction->b);
 }
 
+// Whether the op multiplies the terms of a contraction: a product, or dot4 without a sum, of which
+// a term is four products of bytes.
+bool IsProduct(const UOp* u) {
+  return u->op == Op::kMul || (u->op == Op::kDot4 && IsConst(u->src(2)) && u->src(2)->word() == 0);
+}
+
 const UOp* BelowMovement(const UOp* u) {
   while (IsMovement(u->op)) u = u->src(0);
   return u;
@@ -44,7 +50,7 @@ std::vector<Contraction> FindContractions(const Kernel& kernel) {
     if (static_cast<Op>(u->word()) != Op::kAdd) return {};
     const UOp* terms = u->src(0);
     while (IsMovement(terms->op) || terms->op == Op::kCast) terms = terms->src(0);
-    if (terms->op != Op::kMul) return {};
+    if (!IsProduct(terms)) return {};
     const UOp *a = BelowMovement(terms->src(0)), *b = BelowMovement(terms->src(1));
     if (a == b || !IsReadDirectly(a) || !IsReadDirectly(b)) return {};
     out.push_back({u, terms});

@@ -1,6 +1,6 @@
-// Finds contractions: sums of products of two operands, each of which is repeated along some axes
-// of the result. Matrix products and convolutions are contractions, whatever the layout of their
-// operands.
+// Finds contractions: sums of products, or of dot4, of two operands, each of which is repeated
+// along some axes of the result. Matrix products and convolutions are contractions, whatever the
+// layout of their operands.
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_H_
 

@@ -23,7 +23,7 @@ double Score(const ScheduleBuilder& t, size_t axis) {
   for (const analysis::Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
     if (staged && a.is_store()) continue;  // a staged value's axis is none of what is stored
-    if (stride == 1)
+    if (stride == 1 || (stride != 0 && t.IsInterleaved(a, axis)))
       score += a.is_store() ? store : load;
     else if (stride != 0)
       score -= a.is_store() ? 2 * store : load;

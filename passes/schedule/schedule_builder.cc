@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "base/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg::schedule {
 namespace {
@@ -58,6 +60,18 @@ std::optional<int64_t> ScheduleBuilder::Stride(const analysis::Access& a, size_t
     if (d.axis == axis) return *whole * d.stride;
   }
   return 0;
+}
+
+bool ScheduleBuilder::IsInterleaved(const analysis::Access& a, size_t axis) const {
+  const std::optional<int64_t> stride = Stride(a, axis);
+  if (a.is_store() || a.is_gated || !stride || *stride == 0) return false;
+  const int64_t elements = std::abs(*stride);
+  if (elements > target_.tile_side) return false;
+  const auto is_like = [&](const analysis::Access& other) {
+    const bool same = a.slot >= 0 ? other.slot == a.slot : other.node == a.node;
+    return same && !other.is_store() && Stride(other, axis) == stride;
+  };
+  return llvm::count_if(accesses_, is_like) >= elements;
 }
 
 analysis::LoopSet ScheduleBuilder::SharedAlong() const {

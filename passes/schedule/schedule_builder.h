@@ -100,6 +100,10 @@ class ScheduleBuilder {
   bool IsSymbolic(size_t axis) const { return nest_.axes[axis].size.is_symbolic(); }
   // The stride of an access along a scheduled axis; nullopt if the address is not affine in it.
   std::optional<int64_t> Stride(const analysis::Access& a, size_t axis) const;
+  // Whether as many loads as `a`'s stride along the axis has elements read the elements between
+  // those of `a`, as where four neighbours become one word: together they are as good as contiguous
+  // ones.
+  bool IsInterleaved(const analysis::Access& a, size_t axis) const;
   // The base axes of the result along which some reduce of the kernel is invariant (bit i: base
   // axis i). A work-item or group that iterates over them computes that reduce once. Reduces of at
   // most Target::short_terms do not count.

@@ -141,7 +141,9 @@ double VectorizationCost::CostAlong(const analysis::Access& a, size_t axis) cons
   analysis::MaskBoundaries boundaries = a.boundaries[t_.nest().axes[axis].base];
   // The blocks of an axis that overlaps start anywhere.
   boundaries.anywhere |= t_.Size(axis) % lanes != 0 && !boundaries.at.empty();
-  return AccessCost(t_.Stride(a, axis), boundaries, lanes, line, a.is_store(), t_.target()) *
+  const std::optional<int64_t> stride =
+      t_.IsInterleaved(a, axis) ? std::optional<int64_t>(1) : t_.Stride(a, axis);
+  return AccessCost(stride, boundaries, lanes, line, a.is_store(), t_.target()) *
          static_cast<double>(lanes) / ElementsOfVector(axis);
 }
 

@@ -19,7 +19,7 @@ using namespace rewrite::pattern;  // NOLINT
 constexpr auto kFold = rules(
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,
            Op::kMax, Op::kMin, Op::kPow, Op::kAnd, Op::kOr, Op::kXor, Op::kShl, Op::kShr,
-           Op::kThreefry, Op::kCmpLt, Op::kCmpNe, Op::kWhere, Op::kMulAcc, Op::kNeg, Op::kExp2,
+           Op::kThreefry, Op::kCmpLt, Op::kCmpNe, Op::kWhere, Op::kMulAcc, Op::kDot4, Op::kNeg, Op::kExp2,
            Op::kLog2, Op::kSin, Op::kSqrt, Op::kRecip, Op::kTrunc, Op::kCast, Op::kBitcast>(
         &FoldConstants, "FoldConstants"),
     custom<Op::kReduce>(&FoldReduceOfConstants, "FoldReduceOfConstants"),
@@ -58,7 +58,7 @@ constexpr auto kLanes = rules(
     custom<Op::kSplat>(&FoldSplat, "FoldSplat"),
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,
            Op::kMax, Op::kMin, Op::kPow, Op::kAnd, Op::kOr, Op::kXor, Op::kShl, Op::kShr,
-           Op::kThreefry, Op::kCmpLt, Op::kCmpNe, Op::kWhere, Op::kMulAcc, Op::kNeg, Op::kExp2,
+           Op::kThreefry, Op::kCmpLt, Op::kCmpNe, Op::kWhere, Op::kMulAcc, Op::kDot4, Op::kNeg, Op::kExp2,
            Op::kLog2, Op::kSin, Op::kSqrt, Op::kRecip, Op::kTrunc, Op::kCast, Op::kBitcast>(
         &FoldOpOfSplats, "FoldOpOfSplats"));
 

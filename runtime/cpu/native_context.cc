@@ -62,6 +62,9 @@ class NativeContext : public Context {
     }
     return absl::ResourceExhaustedError(Cat("a buffer of ", bytes, " bytes on ", name()));
   }
+  std::unique_ptr<Memory> Borrow(std::span<const std::byte> bytes) const override {
+    return std::make_unique<NativeMemory>(const_cast<std::byte*>(bytes.data()));
+  }
   absl::StatusOr<std::unique_ptr<Memory>> Part(const Memory& parent, size_t offset,
                                                size_t) const override {
     return std::make_unique<NativeMemory>(AddressOf(parent) + offset);
@@ -112,6 +115,7 @@ DeviceInfo Describe(const Processor& processor) {
   info.device_version = processor.vector_bytes >= 64 ? "AVX-512" : "AVX2";
   info.kind = DeviceKind::kCpu;
   info.is_native = true;
+  info.byte_dots = processor.byte_dots;
   info.fp64 = info.int64 = info.exact_divide = true;
   const auto page = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
   info.global_memory = page * static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
@@ -138,9 +142,9 @@ std::byte* AddressOf(const Memory& memory) {
   return static_cast<const NativeMemory&>(memory).address();
 }
 
-std::vector<Device> ListNativeDevices() {
+std::vector<Device> ListNativeDevices(bool to_compile) {
   const Processor& processor = ThisProcessor();
-  if (!processor.is_supported || !HasCodeGenerator()) return {};
+  if (!processor.is_supported || (to_compile && !HasCodeGenerator())) return {};
   const char* wanted = std::getenv("TG_CPU_DEVICES");
   const int number = std::clamp(wanted == nullptr ? 1 : std::atoi(wanted), 1, 64);
   std::vector<Device> devices(static_cast<size_t>(number));

@@ -15,8 +15,8 @@ namespace tg::cpu {
 
 // The native devices of this machine: one, or the number that $TG_CPU_DEVICES gives, for tests of
 // graphs over several devices. None if the processor is not supported (processor.h) or
-// libtg_codegen.so is not there.
-std::vector<runtime::Device> ListNativeDevices();
+// libtg_codegen.so is not there, unless nothing is to be compiled.
+std::vector<runtime::Device> ListNativeDevices(bool to_compile = true);
 
 std::shared_ptr<runtime::Context> OpenNative(const runtime::Device& device, bool profiling);
 

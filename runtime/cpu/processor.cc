@@ -93,6 +93,7 @@ Processor Query() {
   p.is_supported = HasAll(flags, {"avx2", "fma", "f16c", "bmi1", "bmi2"});
   const bool wide = HasAll(flags, {"avx512f", "avx512vl", "avx512bw", "avx512dq"});
   p.vector_bytes = wide ? 64 : 32;
+  p.byte_dots = HasAll(flags, {wide ? "avx512_vnni" : "avx_vnni"});
 #endif
   if (p.name.empty()) p.name = "CPU";
   p.key =

@@ -12,6 +12,7 @@ struct Processor {
   std::string key;            // name and features: two processors with one key run the same code
   bool is_supported = false;  // runtime/cpu makes code for it: x86-64 with AVX2, FMA and F16C
   int vector_bytes = 0;       // of a register: 64 with AVX-512, 32 with AVX2
+  bool byte_dots = false;     // dot products of bytes for these vectors: AVX-512 VNNI, AVX-VNNI
   // Sizes of caches as the system reports them; 0 if it does not.
   int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   int l1_ways = 0;

@@ -62,6 +62,7 @@ struct DeviceInfo {
   uint32_t warp_size = 0;      // NVIDIA; else 0
   bool is_pocl = false;
   bool is_native = false;  // this machine's processor without OpenCL (runtime/cpu)
+  bool byte_dots = false;  // native: multiplies and adds bytes by one instruction (VNNI)
 
   bool HasExtension(std::string_view extension) const;
 };

@@ -58,6 +58,18 @@ absl::StatusOr<size_t> RegularFileSize(int fd, const std::string& path) {
 
 }  // namespace
 
+bool BeginsWith(const std::string& path, std::string_view bytes) {
+  // A pipe can be read only once.
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char start[64];
+  if (file.get() < 0 || bytes.size() > sizeof start) return false;
+  const ssize_t n = ::read(file.get(), start, bytes.size());
+  return n == static_cast<ssize_t>(bytes.size()) &&
+         std::memcmp(start, bytes.data(), bytes.size()) == 0;
+}
+
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) return FileError("open", path, errno);

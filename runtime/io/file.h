@@ -16,6 +16,9 @@ namespace tg::runtime {
 // Returns the contents of the file. NotFound if it does not exist; InvalidArgument for a directory.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
+// Whether the file is there and begins with these bytes, of which there are at most 64.
+bool BeginsWith(const std::string& path, std::string_view bytes);
+
 // A read-only private mapping of a whole file. An empty file maps to empty bytes. The file must not
 // be truncated while it is mapped (touching a vanished page raises SIGBUS).
 class MappedFile {

@@ -145,12 +145,17 @@ std::string ProgramKey(const DeviceInfo& device, std::string_view source,
 
 absl::StatusOr<std::shared_ptr<const OpenClProgram>> BuildProgram(
     std::shared_ptr<OpenClContext> context, const std::string& source, const std::string& options,
-    DiskCache* cache) {
+    DiskCache* cache, const std::string& binary) {
+  if (!binary.empty()) {
+    if (ClProgram program = BuildFromBinary(*context, binary, options)) {
+      return std::make_shared<const OpenClProgram>(std::move(context), std::move(program), true);
+    }
+  }
   std::string key;
   if (cache != nullptr) {
     key = ProgramKey(context->info(), source, options);
-    if (const auto binary = cache->Load(key); binary.has_value()) {
-      if (ClProgram program = BuildFromBinary(*context, *binary, options)) {
+    if (const auto cached = cache->Load(key); cached.has_value()) {
+      if (ClProgram program = BuildFromBinary(*context, *cached, options)) {
         return std::make_shared<const OpenClProgram>(std::move(context), std::move(program), true);
       }
       cache->Remove(key);
@@ -168,11 +173,13 @@ absl::StatusOr<std::shared_ptr<const OpenClProgram>> BuildProgram(
     }
   }
   if (cache != nullptr) {
-    const std::string binary = Binary(program.get());
-    if (!binary.empty()) cache->Store(key, binary);
+    const std::string made = Binary(program.get());
+    if (!made.empty()) cache->Store(key, made);
   }
   return std::make_shared<const OpenClProgram>(std::move(context), std::move(program), false);
 }
+
+std::string BinaryOf(const OpenClProgram& program) { return Binary(program.program()); }
 
 bool CachingPays(const DeviceInfo& device) { return !device.is_pocl; }
 

@@ -44,10 +44,13 @@ std::string ProgramKey(const DeviceInfo& device, std::string_view source, std::s
 // Builds `source` with the compiler's `options`, or loads it from `cache` (which may be null). If
 // the driver rejects a cached binary, the entry is removed and the source is built. InvalidArgument
 // if the compiler rejects the source; the message has the first error with its source line,
-// followed by the compiler's log.
+// followed by the compiler's log. `binary`, if not empty, is tried first.
 absl::StatusOr<std::shared_ptr<const OpenClProgram>> BuildProgram(
     std::shared_ptr<OpenClContext> context, const std::string& source, const std::string& options,
-    DiskCache* cache);
+    DiskCache* cache, const std::string& binary = "");
+
+// The program as the driver gives it out; empty if it gives none.
+std::string BinaryOf(const OpenClProgram& program);
 
 // Returns whether caching binaries is faster on this device. It is not on PoCL, which has its own
 // cache keyed by source, and which compiles every kernel again when asked for the binary.

@@ -209,7 +209,8 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
       work.ops += times.needed *
                   MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
     } else if (CountsAsOp(u) && !addresses.Contains(u)) {
-      work.ops += times.needed * u->dtype.lanes() * (u->op == Op::kMulAcc ? 2 : 1);
+      const double ops = u->op == Op::kMulAcc ? 2 : u->op == Op::kDot4 ? 8 : 1;
+      work.ops += times.needed * u->dtype.lanes() * ops;
     }
   }
   return work;

@@ -48,6 +48,11 @@ size_t NumPrograms(size_t kernels, const DeviceInfo& device, const BuildOptions&
   return std::clamp<size_t>((kernels + kMinKernels - 1) / kMinKernels, 1, kMaxPrograms);
 }
 
+std::string CompilerOptions(const DeviceInfo& device, const BuildOptions& options) {
+  return Cat(options.build_options,
+             device.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+}
+
 DeviceKernels::DeviceKernels(const DeviceCode& code, std::shared_ptr<Context> context)
     : code_(code), context_(std::move(context)), pool_(context_) {
   pool_.set_exact(context_->info().platform == "Oclgrind");
@@ -57,10 +62,11 @@ absl::Status DeviceKernels::Build(const Declarations& decls, const BuildOptions&
   if (code_.kernels.empty()) return absl::OkStatus();
   const ScopedSpan span(options.spans, "build");
   if (context_->info().is_native) return BuildNatively(options);
-  std::string flags = options.build_options;
-  if (context_->info().exact_divide) flags += " -cl-fp32-correctly-rounded-divide-sqrt";
+  const std::string flags = CompilerOptions(context_->info(), options);
   bool compiled = false;
-  if (UsesWorkers(code_.kernels.size(), context_->info(), options)) {
+  const bool is_compiled = std::all_of(code_.programs.begin(), code_.programs.end(),
+                                       [](const auto& p) { return !p.binary.empty(); });
+  if (!is_compiled && UsesWorkers(code_.kernels.size(), context_->info(), options)) {
     compiled = CompileParts(decls, flags, options);
   }
   TG_RETURN_IF_ERROR(BuildPrograms(flags, options));
@@ -124,7 +130,7 @@ absl::Status DeviceKernels::BuildPrograms(const std::string& flags, const BuildO
   std::vector<Built> programs(parts.size());
   DiskCache* cache = CachingPays(context_->info()) ? options.cache : nullptr;
   const auto build = [&](size_t i) {
-    programs[i] = BuildProgram(context, parts[i].source, flags, cache);
+    programs[i] = BuildProgram(context, parts[i].source, flags, cache, parts[i].binary);
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < parts.size(); ++i) threads.emplace_back(build, i);

@@ -60,6 +60,9 @@ class DeviceKernels {
   bool from_cache_ = false;
 };
 
+// The options of OpenCL's compiler for a device.
+std::string CompilerOptions(const DeviceInfo& device, const BuildOptions& options);
+
 // The number of programs of which a device compiles `kernels` kernels fastest.
 size_t NumPrograms(size_t kernels, const DeviceInfo& device, const BuildOptions& options);
 

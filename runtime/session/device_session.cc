@@ -154,6 +154,19 @@ absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int
   return absl::OkStatus();
 }
 
+bool DeviceSession::Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
+                          const std::shared_ptr<const void>& owner) {
+  const auto device = by_name_.find(buffer.device);
+  if (buffer.role != Role::kParam || device == by_name_.end()) return false;
+  const std::shared_ptr<Context>& context = device->second->context();
+  std::unique_ptr<Memory> memory = context->Borrow(bytes);
+  if (memory == nullptr) return false;
+  borrowed_from_ = owner;
+  buffers_[buffer.name] = std::make_shared<const Buffer>(context, std::move(memory), bytes.size(),
+                                                         bytes.size(), /*owner=*/nullptr);
+  return true;
+}
+
 absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
   const ScopedSpan span(options_.spans, MoveOf("download", buffer, tensor.data.size()));
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, tensor.data.size()));

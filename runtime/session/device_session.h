@@ -109,6 +109,8 @@ class DeviceSession : public Session {
  protected:
   absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                       std::span<const std::byte> bytes) override;
+  bool Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
+             const std::shared_ptr<const void>& owner) override;
   absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
   absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
@@ -154,6 +156,7 @@ class DeviceSession : public Session {
   // Buffers usually have the greatest size that the variables allow, and serve every run. If the
   // devices lack memory for that, the buffers have the size of the run.
   bool sizes_follow_runs_ = false;
+  std::shared_ptr<const void> borrowed_from_;  // outlives buffers_
   NamedBuffers buffers_;
   std::map<std::string, CachedPlan> plans_;  // by graph
   Plan* last_plan_ = nullptr;

@@ -48,6 +48,10 @@ passes::Target TargetForDevice(const DeviceInfo& device) {
   target.fp16 = target.fp16 && device.fp16;
   target.fp64 = device.fp64;
   target.int64 = device.int64;
+  if (device.is_native && device.byte_dots) {
+    target.byte_dots = true;
+    target.dot4_rate = 1;
+  }
   target.images = target.images && device.image.supported;
   if (device.local_memory > 0) {
     target.local_memory = std::min(target.local_memory, static_cast<int64_t>(device.local_memory));
@@ -76,8 +80,15 @@ absl::StatusOr<passes::Target> ChooseTarget(std::string_view wish, std::string_v
   if (wish.empty()) wish = module_target;
   if (wish.empty() || wish == "host") return TargetForDevice(device);
   absl::StatusOr<passes::Target> target = passes::FindTarget(wish);
+  // The OpenCL renderer writes dot4 as PTX.
+  if (target.ok() && !device.is_native && !device.is_nvidia) target->dot4_rate = 0;
   if (!target.ok() || !device.is_native) return target;
-  return llvm_ir::Adapted(*std::move(target));
+  passes::Target adapted = llvm_ir::Adapted(*std::move(target));
+  adapted.byte_dots = adapted.byte_dots && device.byte_dots;
+  // Without the instruction for it, dot4 is made of instructions on vectors that the device must
+  // have.
+  if (adapted.alu_width > static_cast<int>(device.native.f32) * 4) adapted.dot4_rate = 0;
+  return adapted;
 }
 
 }  // namespace tg::runtime

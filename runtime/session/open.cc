@@ -7,6 +7,9 @@
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
 #include "passes/pipeline.h"
+#include "runtime/artifact/format.h"
+#include "runtime/artifact/open_artifact.h"
+#include "runtime/io/file.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/open_devices.h"
@@ -69,6 +72,15 @@ absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
 
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
                                                      const DeviceRequest& request) {
+  if (BeginsWith(path, artifact::kMagic)) {
+    if (request.plain == "reference") {
+      return InvalidArgument(path, " is compiled; the interpreter needs the model");
+    }
+    artifact::ArtifactOptions options;
+    options.devices = request;
+    options.cache = ProcessCache();
+    return artifact::OpenArtifact(path, std::move(options));
+  }
   TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(path));
   return OpenVerified(std::move(module), request);
 }

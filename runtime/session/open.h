@@ -27,7 +27,8 @@ absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> mod
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> module,
                                                      const DeviceRequest& request);
 
-// LoadModule, then OpenSession.
+// LoadModule, then OpenSession. A compiled model (docs/compiling-ahead.md) is opened as it is, by
+// default on the device for which it was compiled.
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
                                                      std::string_view device = "");
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,

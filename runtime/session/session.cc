@@ -69,7 +69,10 @@ absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
     if (shapes_.contains(buffer->name)) continue;
     TG_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, reader->Read(*buffer));
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, {}));
-    TG_RETURN_IF_ERROR(Upload(*buffer, shape, bytes));
+    const std::shared_ptr<const void> owner = reader->owner();
+    if (owner == nullptr || !Adopt(*buffer, bytes, owner)) {
+      TG_RETURN_IF_ERROR(Upload(*buffer, shape, bytes));
+    }
     shapes_[buffer->name] = std::move(shape);
   }
   return absl::OkStatus();

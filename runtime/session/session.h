@@ -73,6 +73,11 @@ class Session {
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                               std::span<const std::byte> bytes) = 0;
+  // Uses contents of the module where they are, which `owner` keeps valid. Returns whether it does.
+  virtual bool Adopt(const BufferDecl&, std::span<const std::byte>,
+                     const std::shared_ptr<const void>&) {
+    return false;
+  }
   // Fills the tensor, whose type and shape are set and whose bytes are allocated.
   virtual absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) = 0;
   // Runs the graph `times` times, one after the other, and waits for the end of the last run.

@@ -24,6 +24,7 @@ std::vector<Scalar> ScalarsFor(Op op) {
   for (int i = 1; i < kNumScalars; ++i) {
     const auto s = static_cast<Scalar>(i);
     const char cls = s == Scalar::kBool ? 'b' : s == Scalar::kIndex ? 'x' : IsInt(s) ? 'i' : 'f';
+    if (op == Op::kDot4 && s != Scalar::kI32) continue;
     if (op == Op::kThreefry ? s == Scalar::kU64 : GetOpInfo(op).AllowsClass(cls)) out.push_back(s);
   }
   return out;

@@ -56,7 +56,7 @@ absl::Status ModelRun::CompareWithFloat32() {
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::DeviceSession> full, Compile(pipeline_));
   TG_RETURN_IF_ERROR(Feed(*full));
   for (int64_t i = 0; i < flags_.repeat; ++i) TG_RETURN_IF_ERROR(full->Run(graph_->name));
-  for (const BufferDecl* buffer : runtime::BuffersOf(*module_, *graph_)) {
+  for (const BufferDecl* buffer : graph_->needs.buffers) {
     if (buffer->role != Role::kOutput) continue;
     TG_ASSIGN_OR_RETURN(const HostTensor half, session_->Get(buffer->name));
     TG_ASSIGN_OR_RETURN(const HostTensor expected, full->Get(buffer->name));

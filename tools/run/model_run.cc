@@ -8,7 +8,9 @@
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
+#include "runtime/artifact/format.h"
 #include "runtime/devices/devices.h"
+#include "runtime/io/file.h"
 #include "runtime/opencl/driver_cache.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
@@ -32,8 +34,13 @@ ModelRun::ModelRun(RunFlags flags, passes::Pipeline pipeline, passes::Pipeline h
       color_(UseColor(flags_.color)) {}
 
 absl::Status ModelRun::Run(const std::string& path) {
-  TG_RETURN_IF_ERROR(FindDevice());
-  TG_RETURN_IF_ERROR(Read(path));
+  is_artifact_ = runtime::BeginsWith(path, artifact::kMagic);
+  if (is_artifact_) {
+    TG_RETURN_IF_ERROR(ReadArtifact(path));
+  } else {
+    TG_RETURN_IF_ERROR(FindDevice());
+    TG_RETURN_IF_ERROR(Read(path));
+  }
   TG_RETURN_IF_ERROR(ReadInputs());
   for (auto* list : {&flags_.print, &flags_.show, &flags_.classify}) JoinNames(*list);
   TG_RETURN_IF_ERROR(CheckNames());
@@ -87,11 +94,21 @@ absl::Status ModelRun::Read(const std::string& path) {
     // A model's dimension with a given size is not a variable.
     if (!is_onnx_ || module_->FindVar(SymbolOf(name))) vars_[SymbolOf(name)] = value;
   }
-  TG_ASSIGN_OR_RETURN(graph_, runtime::FindGraphToRun(*module_, flags_.graph));
+  graphs_ = runtime::NeedsOfGraphs(*module_);
+  return FindGraph();
+}
+
+absl::Status ModelRun::FindGraph() {
+  std::vector<std::string_view> names;
+  for (const runtime::GraphNeeds& graph : graphs_) names.push_back(graph.name);
+  TG_ASSIGN_OR_RETURN(const size_t found,
+                      runtime::FindGraphToRun(module_->name, names, flags_.graph));
+  graph_ = &graphs_[found];
   return absl::OkStatus();
 }
 
 absl::Status ModelRun::Open() {
+  if (is_artifact_) return OpenArtifact();
   if (flags_.devices.plain != "reference") return OpenDevice();
   for (const auto& [flag, given] :
        {std::pair("--profile", !flags_.profile.empty()),

@@ -12,6 +12,7 @@
 #include "frontend/onnx/import_onnx.h"
 #include "ir/module.h"
 #include "passes/pipeline_text.h"
+#include "runtime/artifact/artifact_file.h"
 #include "runtime/base/spans.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/io/host_tensor.h"
@@ -43,6 +44,11 @@ class ModelRun {
   // takes minutes.
   absl::Status FindDevice() const;
   absl::Status Read(const std::string& path);
+  // artifact.cc: a compiled model instead of a module.
+  absl::Status ReadArtifact(const std::string& path);
+  absl::Status OpenArtifact();
+  // Sets graph_.
+  absl::Status FindGraph();
   absl::Status ReadInputs();
   // Reads the inputs' shapes, which the import of an ONNX model needs. Fills inputs_ and expected_.
   absl::Status ReadOnnxInputs();
@@ -111,14 +117,17 @@ class ModelRun {
   const passes::Pipeline pipeline_, half_pipeline_;
   const bool color_;
   std::string path_, text_;         // of the module's file
-  std::unique_ptr<Module> module_;  // as read
-  const Graph* graph_ = nullptr;    // of module_
+  std::unique_ptr<Module> module_;  // as read; of a compiled model, its declarations
+  std::optional<artifact::ArtifactFile> artifact_;  // a compiled model, until it is opened
+  std::vector<runtime::GraphNeeds> graphs_;         // of module_
+  const runtime::GraphNeeds* graph_ = nullptr;      // the one to run
   std::map<std::string, runtime::HostTensor> inputs_;
   runtime::VarMap vars_;  // by names of module_
   std::optional<runtime::HostTensor> labels_;
   std::vector<std::string> class_names_;
   onnx::OnnxImportOptions onnx_;
   bool is_onnx_ = false;
+  bool is_artifact_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
   std::unique_ptr<Module> unscheduled_;  // for checker_

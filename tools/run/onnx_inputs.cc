@@ -110,7 +110,9 @@ absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
 }
 
 std::string ModelRun::SymbolOf(const std::string& name) const {
-  return is_onnx_ ? onnx::OnnxSymbol(name) : name;
+  // A compiled model has the symbols of what was compiled, whichever that was.
+  const bool is_symbol = is_artifact_ && (module_->FindBuffer(name) || module_->FindVar(name));
+  return (is_onnx_ || is_artifact_) && !is_symbol ? onnx::OnnxSymbol(name) : name;
 }
 
 absl::Status ModelRun::ReadOnnxInputs() {

@@ -55,7 +55,7 @@ void ModelRun::ReportKernels() const {
           llvm::outs() << "; compiled in " << FormatSeconds(compiled->second);
         }
         llvm::outs() << "\n";
-        if (flags_.verbose >= kForms) {
+        if (flags_.verbose >= kForms && !is_artifact_) {
           const auto& linear = device_->module(d).kernels[static_cast<size_t>(kernel.kernel)];
           llvm::outs() << PrintKernel(*linear);
         }

@@ -188,7 +188,7 @@ absl::Status ModelRun::CompareWithReference() {
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::ReferenceSession> reference,
                       RunReference(tracked));
   absl::Status status;
-  for (const BufferDecl* buffer : runtime::BuffersOf(*module_, *graph_)) {
+  for (const BufferDecl* buffer : graph_->needs.buffers) {
     if (buffer->role != Role::kOutput && buffer->role != Role::kState) continue;
     TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(buffer->name));
     TG_ASSIGN_OR_RETURN(const HostTensor expected, reference->Get(buffer->name));

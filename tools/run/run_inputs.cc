@@ -54,7 +54,7 @@ absl::Status ModelRun::ReadInputs() {
   }
   TG_RETURN_IF_ERROR(ReadLabels());
   if (!flags_.random_inputs) return absl::OkStatus();
-  std::vector<const BufferDecl*> buffers = runtime::BuffersOf(*module_, *graph_);
+  std::vector<const BufferDecl*> buffers = graph_->needs.buffers;
   // Includes the buffers of all graphs, since @init may read them.
   for (const BufferDecl& buffer : module_->buffers) {
     if (buffer.role == Role::kParam) buffers.push_back(&buffer);
@@ -153,9 +153,10 @@ absl::Status ModelRun::CheckGiven() const {
     TG_RETURN_IF_ERROR(runtime::CheckVar(*module_, name, value).status());
   }
   TG_ASSIGN_OR_RETURN(const runtime::VarMap vars, runtime::ResolveVars(*module_, vars_, shapes));
-  std::vector<runtime::Needs> needs = {runtime::NeedsOf(*module_, *graph_)};
-  const Graph* init = module_->FindGraph(kInitGraph);
-  if (init != nullptr && init != graph_) needs.push_back(runtime::NeedsOf(*module_, *init));
+  std::vector<runtime::Needs> needs = {graph_->needs};
+  for (const runtime::GraphNeeds& graph : graphs_) {
+    if (graph.name == kInitGraph && &graph != graph_) needs.push_back(graph.needs);
+  }
   std::vector<const runtime::Needs*> all;
   for (const runtime::Needs& n : needs) all.push_back(&n);
   const runtime::Missing missing = runtime::FindMissing(all, vars, shapes);

@@ -17,6 +17,7 @@
 #include "tools/driver/flags.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
+#include "tools/run/half_pipeline.h"
 #include "tools/run/model_run.h"
 #include "tools/run/run_flags.h"
 
@@ -47,21 +48,6 @@ absl::StatusOr<passes::Pipeline> PipelineOf(const RunFlags& flags,
   }
   if (!found) return InvalidArgument("--schedule: the pipeline has no pass schedule");
   return pipeline;
-}
-
-// The pipeline with the pass that stores halves, behind the one that makes kernels.
-absl::StatusOr<passes::Pipeline> WithHalf(const RunFlags& flags,
-                                          const passes::PassRegistry& registry,
-                                          passes::Pipeline pipeline) {
-  if (!flags.float16) return pipeline;
-  TG_ASSIGN_OR_RETURN(const passes::Pipeline half,
-                      passes::ParsePipeline("half", registry, passes::kPipeline));
-  for (size_t i = 0; i < pipeline.size(); ++i) {
-    if (pipeline[i].pass != &kernelize::kKernelizePass) continue;
-    pipeline.insert(pipeline.begin() + static_cast<std::ptrdiff_t>(i) + 1, half[0]);
-    return pipeline;
-  }
-  return InvalidArgument("--float16: the pipeline has no pass kernelize");
 }
 
 }  // namespace
@@ -96,7 +82,7 @@ int RunMain(int argc, const char* const* argv, std::span<const passes::Pass* con
   const passes::PassRegistry registry = passes::MakeRegistry(embedder);
   absl::StatusOr<passes::Pipeline> pipeline = PipelineOf(values, registry);
   if (!pipeline.ok()) return driver::Fail(kTool, driver::kUsage, pipeline.status());
-  absl::StatusOr<passes::Pipeline> half = WithHalf(values, registry, *pipeline);
+  absl::StatusOr<passes::Pipeline> half = values.float16 ? WithHalf(registry, *pipeline) : pipeline;
   if (!half.ok()) return driver::Fail(kTool, driver::kUsage, half.status());
   if (models->size() != 1) {
     return driver::Fail(kTool, driver::kUsage,

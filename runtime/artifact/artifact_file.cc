@@ -1,0 +1,124 @@
+#include "runtime/artifact/artifact_file.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "base/status.h"
+#include "runtime/artifact/format.h"
+
+namespace tg::artifact {
+namespace {
+
+class MappedContents final : public runtime::ContentsReader {
+ public:
+  MappedContents(std::shared_ptr<const runtime::MappedFile> file, std::string_view bytes,
+                 const std::map<std::string, Contents, std::less<>>& by_name)
+      : file_(std::move(file)), bytes_(bytes), by_name_(by_name) {}
+
+  absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer) override {
+    const auto found = by_name_.find(buffer.name);
+    if (found == by_name_.end()) return NotFound("there are no contents of @", buffer.name);
+    const std::string_view own = bytes_.substr(found->second.offset, found->second.bytes);
+    return std::as_bytes(std::span(own.data(), own.size()));
+  }
+  std::shared_ptr<const void> owner() const override { return file_; }
+
+ private:
+  std::shared_ptr<const runtime::MappedFile> file_;
+  std::string_view bytes_;
+  std::map<std::string, Contents, std::less<>> by_name_;
+};
+
+absl::StatusOr<Header> ReadHeader(std::string_view bytes) {
+  if (!IsArtifact(bytes)) return InvalidArgument("it is no .tgx file");
+  Header header;
+  if (bytes.size() < sizeof header) {
+    return InvalidArgument("it ends at byte ", bytes.size(), ", within its head");
+  }
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version != kVersion) {
+    return InvalidArgument("its format has version ", header.version, ", and this program reads ",
+                           kVersion, "; compile the model again");
+  }
+  if (header.header_hash != HeaderHash(header)) {
+    return InvalidArgument("its head, bytes 0 to ", sizeof header, ", is damaged");
+  }
+  if (header.file_bytes != bytes.size()) {
+    return InvalidArgument("it has ", bytes.size(), " bytes, not ", header.file_bytes,
+                           ": it was cut off");
+  }
+  const auto is_inside = [&](uint64_t offset, uint64_t size) {
+    return offset >= sizeof header && offset <= bytes.size() && size <= bytes.size() - offset;
+  };
+  if (!is_inside(header.weights_offset, header.weights_bytes) ||
+      header.weights_offset % kPageBytes != 0 ||
+      !is_inside(header.plan_offset, header.plan_bytes)) {
+    return InvalidArgument("a section is outside of it");
+  }
+  return header;
+}
+
+}  // namespace
+
+bool IsArtifact(std::string_view bytes) { return bytes.starts_with(kMagic); }
+
+absl::StatusOr<ArtifactFile> ArtifactFile::Open(const std::string& path) {
+  TG_ASSIGN_OR_RETURN(runtime::MappedFile mapped, runtime::MappedFile::Open(path));
+  auto file = std::make_shared<const runtime::MappedFile>(std::move(mapped));
+  const std::string_view bytes = file->bytes();
+  return Read(std::move(file), bytes, path);
+}
+
+absl::StatusOr<ArtifactFile> ArtifactFile::Read(std::shared_ptr<const runtime::MappedFile> mapped,
+                                                std::string_view bytes, const std::string& path) {
+  const auto fail = [&](const absl::Status& status) {
+    return absl::Status(status.code(), Cat(path, ": ", std::string(status.message())));
+  };
+  const absl::StatusOr<Header> header = ReadHeader(bytes);
+  if (!header.ok()) return fail(header.status());
+  const std::string_view plan = bytes.substr(header->plan_offset, header->plan_bytes);
+  if (Hash(plan) != header->plan_hash) {
+    return fail(InvalidArgument("its plan, bytes ", header->plan_offset, " to ",
+                                header->plan_offset + header->plan_bytes, ", is damaged"));
+  }
+  absl::StatusOr<Artifact> artifact =
+      DecodePlan(plan, header->weights_offset, header->weights_bytes);
+  if (!artifact.ok()) return fail(artifact.status());
+  ArtifactFile file;
+  file.path_ = path;
+  file.file_ = std::move(mapped);
+  file.bytes_ = bytes;
+  file.artifact_ = *std::move(artifact);
+  runtime::Executable& executable = file.artifact_.executable;
+  executable.path = path;
+  // The declarations say that the contents are known, and where.
+  for (const Contents& contents : file.artifact_.contents) {
+    BufferDecl& decl = executable.buffers[static_cast<size_t>(contents.buffer)];
+    decl.file = path;
+    decl.offset = static_cast<int64_t>(contents.offset);
+  }
+  return file;
+}
+
+absl::Status ArtifactFile::VerifyContents() const {
+  for (const Contents& c : artifact_.contents) {
+    if (Hash(ContentsOf(c)) == c.hash) continue;
+    const BufferDecl& decl = artifact_.executable.buffers[static_cast<size_t>(c.buffer)];
+    return InvalidArgument(path_, ": the contents of @", decl.name, ", bytes ", c.offset, " to ",
+                           c.offset + c.bytes, ", are damaged");
+  }
+  return absl::OkStatus();
+}
+
+runtime::OpenContents ArtifactFile::OpenContents() const {
+  std::map<std::string, Contents, std::less<>> by_name;
+  for (const Contents& c : artifact_.contents) {
+    by_name[artifact_.executable.buffers[static_cast<size_t>(c.buffer)].name] = c;
+  }
+  return [file = file_, bytes = bytes_, by_name = std::move(by_name)] {
+    return std::make_unique<MappedContents>(file, bytes, by_name);
+  };
+}
+
+}  // namespace tg::artifact

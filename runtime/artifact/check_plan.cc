@@ -1,0 +1,264 @@
+#include "runtime/artifact/check_plan.h"
+
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "runtime/artifact/format.h"
+#include "runtime/plan/extents.h"
+
+namespace tg::artifact {
+namespace {
+
+using runtime::CompiledKernel;
+using runtime::DeviceCode;
+using runtime::Executable;
+using runtime::ScheduledGraph;
+using runtime::ScheduledKernel;
+
+// The most work-items of a group, and bytes of memory that a group asks for.
+constexpr int64_t kMaxGroup = 1 << 20, kMaxGroupBytes = int64_t{1} << 40;
+
+class PlanChecker {
+ public:
+  explicit PlanChecker(const Artifact& artifact) : artifact_(artifact), e_(artifact.executable) {}
+
+  absl::Status Check(uint64_t weights_offset, uint64_t weights_bytes) {
+    TG_RETURN_IF_ERROR(CheckDeclarations());
+    TG_RETURN_IF_ERROR(CheckDevices());
+    for (const ScheduledGraph& graph : e_.graphs) TG_RETURN_IF_ERROR(CheckGraph(graph));
+    return CheckContents(weights_offset, weights_bytes);
+  }
+
+ private:
+  bool IsBuffer(int64_t i) const { return i >= 0 && static_cast<size_t>(i) < e_.buffers.size(); }
+  bool IsVar(std::string_view name) const { return e_.FindVar(name) != nullptr; }
+
+  template <typename List, typename Name>
+  static absl::Status CheckNames(const char* what, const List& list, Name name) {
+    std::set<std::string_view> seen;
+    for (const auto& item : list) {
+      if (!seen.insert(name(item)).second) {
+        return InvalidArgument("two ", what, " are named @", std::string(name(item)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckExpr(const DimExpr& expr, const std::string& where) const {
+    for (const DimTerm& t : expr.terms()) {
+      const bool known = t.op == Op::kConst || t.op == Op::kVar || DimExpr::IsArithmetic(t.op);
+      if (!known || (t.op == Op::kVar && !IsVar(t.var))) {
+        return InvalidArgument(where, ": a size has an unknown term");
+      }
+    }
+    return expr.IsComplete() ? absl::OkStatus()
+                             : InvalidArgument(where, ": a size is no complete expression");
+  }
+
+  absl::Status CheckDeclarations() const {
+    TG_RETURN_IF_ERROR(CheckNames("variables", e_.vars,
+                                  [](const VarDecl& v) -> std::string_view { return v.name; }));
+    TG_RETURN_IF_ERROR(CheckNames("buffers", e_.buffers,
+                                  [](const BufferDecl& b) -> std::string_view { return b.name; }));
+    for (const VarDecl& v : e_.vars) {
+      if (v.min > v.max) return InvalidArgument("variable @", v.name, " has no values");
+    }
+    for (const BufferDecl& b : e_.buffers) {
+      const std::string where = Cat("buffer @", b.name);
+      const bool is_value = b.dtype.is_value() && !b.dtype.is_void() && b.dtype.lanes() == 1 &&
+                            ByteSize(b.dtype.scalar()) > 0;
+      if (!is_value && !b.dtype.is_image()) return InvalidArgument(where, " has no type");
+      if (b.role > Role::kTemp) return InvalidArgument(where, " has no role");
+      for (const DeclDim& d : b.shape) {
+        if (!d.is_symbolic() && d.size < 0) return InvalidArgument(where, " has a negative extent");
+        if (!d.var.empty() && !d.expr.empty()) {
+          return InvalidArgument(where, " has an extent of two kinds");
+        }
+        if (!d.var.empty() && !IsVar(d.var)) {
+          return InvalidArgument(where, ": there is no variable @", d.var);
+        }
+        if (!d.expr.empty()) TG_RETURN_IF_ERROR(CheckExpr(d.expr, where));
+      }
+    }
+    for (const Requirement& r : e_.requirements) {
+      TG_RETURN_IF_ERROR(CheckExpr(r.left, "a requirement"));
+      TG_RETURN_IF_ERROR(CheckExpr(r.right, "a requirement"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckKernel(const CompiledKernel& k) const {
+    const std::string where = Cat("kernel @", k.name);
+    if (k.kernel < 0 || static_cast<size_t>(k.kernel) >= e_.kernel_names.size()) {
+      return InvalidArgument(where, " has number ", k.kernel, " of ", e_.kernel_names.size());
+    }
+    const codegen::RenderedKernel& code = k.code;
+    int64_t group = 1;
+    for (const int64_t local : code.local) {
+      if (local < 1 || local > kMaxGroup / group) {
+        return InvalidArgument(where, " has groups of ", local, " work-items");
+      }
+      group *= local;
+    }
+    for (const codegen::SizeExpr& groups : code.groups) {
+      if (!groups.IsComplete()) {
+        return InvalidArgument(where, ": the size of its grid is no complete expression");
+      }
+      for (const std::string& var : groups.Vars()) {
+        if (!IsVar(var)) return InvalidArgument(where, ": there is no variable @", var);
+      }
+    }
+    for (const int64_t bytes : {k.local_bytes, code.group_memory}) {
+      if (bytes < 0 || bytes > kMaxGroupBytes) {
+        return InvalidArgument(where, " asks for ", bytes, " bytes for a group");
+      }
+    }
+    for (const codegen::KernelParam& p : code.params) {
+      const bool fits = p.is_var ? (p.dtype == kI32 || p.dtype == kI64) && IsVar(p.name)
+                                 : p.dtype.is_memory() && p.slot >= 0;
+      if (!fits) return InvalidArgument(where, ": parameter ", p.name, " is of no known kind");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckDevices() const {
+    if (e_.devices.empty()) return InvalidArgument("it runs on no device");
+    if (e_.devices.size() != artifact_.made_for.size()) {
+      return InvalidArgument("it has code for ", e_.devices.size(), " devices and the names of ",
+                             artifact_.made_for.size());
+    }
+    for (size_t d = 0; d < e_.devices.size(); ++d) {
+      const DeviceCode& device = e_.devices[d];
+      std::set<int> numbers;
+      for (const CompiledKernel& k : device.kernels) {
+        TG_RETURN_IF_ERROR(CheckKernel(k));
+        if (!numbers.insert(k.kernel).second) {
+          return InvalidArgument("kernel @", k.name, " is there twice");
+        }
+      }
+      std::set<size_t> in_programs;
+      for (const runtime::ProgramSource& program : device.programs) {
+        for (const size_t k : program.kernels) {
+          if (k < device.kernels.size() && in_programs.insert(k).second) continue;
+          return InvalidArgument("a program has kernel ", k, " of ", device.kernels.size());
+        }
+      }
+      const size_t wanted = artifact_.made_for[d].is_native ? 0 : device.kernels.size();
+      if (in_programs.size() != wanted) {
+        return InvalidArgument(in_programs.size(), " kernels are in programs, not ", wanted);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const CompiledKernel* Find(int kernel, std::string_view device) const {
+    for (const DeviceCode& code : e_.devices) {
+      bool is_named = false;
+      for (const std::string& name : code.names) is_named |= name == device;
+      if (!is_named) continue;
+      for (const CompiledKernel& k : code.kernels) {
+        if (k.kernel == kernel) return &k;
+      }
+    }
+    return nullptr;
+  }
+
+  absl::Status CheckSlice(const runtime::BufferSlice& slice, const std::string& where) const {
+    if (!IsBuffer(slice.buffer)) {
+      return InvalidArgument(where, " takes buffer ", slice.buffer, " of ", e_.buffers.size());
+    }
+    if (slice.offset < 0 || slice.size < -1) {
+      return InvalidArgument(where, " takes a part of @",
+                             e_.buffers[static_cast<size_t>(slice.buffer)].name,
+                             " that is outside of it");
+    }
+    const BufferDecl& decl = e_.buffers[static_cast<size_t>(slice.buffer)];
+    if (slice.size < 0 && slice.offset == 0) return absl::OkStatus();
+    TG_ASSIGN_OR_RETURN(const size_t bytes, runtime::BufferBytes(e_, decl));
+    const auto total = static_cast<int64_t>(bytes) / ByteSize(decl.dtype.scalar());
+    if (slice.offset > total || (slice.size >= 0 && slice.size > total - slice.offset)) {
+      return InvalidArgument(where, " takes a part of @", decl.name, " that is outside of it");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckGraph(const ScheduledGraph& graph) const {
+    for (size_t i = 0; i < graph.steps.size(); ++i) {
+      const ScheduledKernel& step = graph.steps[i];
+      const std::string where = Cat("step ", i, " of graph @", graph.name);
+      for (const runtime::BufferSlice& slice : step.buffers) {
+        TG_RETURN_IF_ERROR(CheckSlice(slice, where));
+      }
+      for (const runtime::VarUse& var : step.vars) {
+        if (!IsVar(var.name)) return InvalidArgument(where, ": there is no variable @", var.name);
+      }
+      if (step.is_copy()) {
+        if (step.buffers.size() != 2) return InvalidArgument(where, " copies no two buffers");
+        continue;
+      }
+      if (step.buffers.empty()) return InvalidArgument(where, " runs a kernel on no buffer");
+      const BufferDecl& first = e_.buffers[static_cast<size_t>(step.buffers[0].buffer)];
+      const CompiledKernel* kernel = Find(step.kernel, first.device);
+      if (kernel == nullptr) {
+        return InvalidArgument(where, " runs kernel ", step.kernel,
+                               ", which its device does not have");
+      }
+      for (const codegen::KernelParam& p : kernel->code.params) {
+        if (p.is_var || static_cast<size_t>(p.slot) < step.buffers.size()) continue;
+        return InvalidArgument(where, ": kernel @", kernel->name, " takes buffer ", p.slot, " of ",
+                               step.buffers.size());
+      }
+    }
+    for (const int b : graph.buffers) {
+      if (!IsBuffer(b)) return InvalidArgument("graph @", graph.name, " names buffer ", b);
+    }
+    for (const int v : graph.vars) {
+      if (v < 0 || static_cast<size_t>(v) >= e_.vars.size()) {
+        return InvalidArgument("graph @", graph.name, " names variable ", v);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckContents(uint64_t weights_offset, uint64_t weights_bytes) const {
+    std::set<int> seen;
+    for (const Contents& c : artifact_.contents) {
+      if (!IsBuffer(c.buffer) || !seen.insert(c.buffer).second) {
+        return InvalidArgument("contents of buffer ", c.buffer, " of ", e_.buffers.size());
+      }
+      const BufferDecl& decl = e_.buffers[static_cast<size_t>(c.buffer)];
+      if (decl.role != Role::kParam && decl.role != Role::kState) {
+        return InvalidArgument("contents of @", decl.name, ", which is ",
+                               std::string(RoleName(decl.role)));
+      }
+      for (const DeclDim& d : decl.shape) {
+        if (d.is_symbolic()) return InvalidArgument("contents of @", decl.name, " of any size");
+      }
+      TG_ASSIGN_OR_RETURN(const size_t bytes, runtime::BufferBytes(e_, decl));
+      if (bytes != c.bytes) {
+        return InvalidArgument("the contents of @", decl.name, " have ", c.bytes, " bytes, not ",
+                               bytes);
+      }
+      if (c.offset % kLineBytes != 0 || c.offset < weights_offset ||
+          c.offset - weights_offset > weights_bytes ||
+          c.bytes > weights_bytes - (c.offset - weights_offset)) {
+        return InvalidArgument("the contents of @", decl.name, " are outside of the weights");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const Artifact& artifact_;
+  const Executable& e_;
+};
+
+}  // namespace
+
+absl::Status CheckPlan(const Artifact& artifact, uint64_t weights_offset, uint64_t weights_bytes) {
+  return PlanChecker(artifact).Check(weights_offset, weights_bytes);
+}
+
+}  // namespace tg::artifact

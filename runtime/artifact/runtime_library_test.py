@@ -1,0 +1,59 @@
+"""What a program with the runtime library alone holds, how large it is, and that it runs a file."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, COMPILER, MODEL = sys.argv[1:4]
+# Builds without optimization for size are larger: --config=small is what is shipped.
+MAX_BYTES = 1_300_000
+# Scalar arithmetic, by which sizes are computed, is in the interpreter's namespace.
+SCALAR = ("EvalAlu", "Threefry2x32", "IsAlu", "MulAddToOdd", "IntLane", "FloatLane", "Lane")
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+
+
+class RuntimeLibraryTest(unittest.TestCase):
+    def test_symbols(self):
+        symbols = run("nm", "-C", "--defined-only", PROGRAM).stdout.splitlines()
+        # A build that strips binaries has nothing to look at.
+        if not symbols:
+            self.skipTest("the program is stripped")
+        self.assertTrue(any("tg::artifact::OpenArtifact" in s for s in symbols))
+        forbidden = ("llvm::", "tg::passes::", "tg::kernelize::", "tg::schedule::", "tg::lower::", "tg::onnx::",
+                     "tg::ParseModule", "tg::Context::", "tg::opencl::", "tg::llvm_ir::", "tg::interpret::")
+        found = [s for s in symbols
+                 if any(f in s for f in forbidden) and not any("interpret::" in s and n in s for n in SCALAR)]
+        self.assertEqual(found, [])
+
+    def test_size(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stripped = os.path.join(folder, "stripped")
+            self.assertEqual(run("strip", "-o", stripped, PROGRAM).returncode, 0)
+            size = os.path.getsize(stripped)
+        print("stripped: %d bytes" % size)
+        self.assertLess(size, MAX_BYTES)
+
+    def test_runs_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "digits.tgx")
+            compiled = run(COMPILER, MODEL, "--device=native", "-o", file)
+            self.assertEqual((compiled.returncode, compiled.stderr), (0, ""))
+            # No code generator is asked for, and no cache.
+            result = subprocess.run([PROGRAM, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    universal_newlines=True, env={"TG_CODEGEN": "/nowhere"})
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("logits f32[1, 10]", result.stdout)
+
+    def test_says_what_is_wrong(self):
+        for file, message in [("/nowhere.tgx", "/nowhere.tgx: No such file"), (MODEL, "it is no .tgx file")]:
+            result = run(PROGRAM, file)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,190 @@
+#include "tools/compile/compile_main.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/text/diagnostic.h"
+#include "ir/text/parser.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/temporary_file.h"
+#include "passes/instrument/write_file.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/pipeline_text.h"
+#include "runtime/artifact/artifact_file.h"
+#include "runtime/artifact/compile_artifact.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/opencl/compile_job.h"
+#include "runtime/opencl/opencl_layers.h"
+#include "runtime/session/choose_devices.h"
+#include "runtime/session/open_devices.h"
+#include "runtime/session/session.h"
+#include "tools/compile/list_artifact.h"
+#include "tools/driver/device_listing.h"
+#include "tools/driver/flags.h"
+#include "tools/driver/input.h"
+#include "tools/driver/listing.h"
+#include "tools/driver/model_sizes.h"
+#include "tools/driver/out_of_memory.h"
+#include "tools/driver/standard_error.h"
+#include "tools/run/gates.h"
+#include "tools/run/half_pipeline.h"
+
+namespace tg::compile {
+namespace {
+
+constexpr char kTool[] = "tg-compile";
+
+struct CompileFlags {
+  std::string output, input_format = "auto", target, max_memory;
+  std::vector<std::string> device_texts;
+  driver::ModelSizes sizes;
+  run::Gates gates;
+  bool float16 = false, source = true, cache = true, list = false, list_devices = false,
+       version = false;
+  bool help = false;
+
+  void AddTo(driver::Flags& flags);
+  absl::Status Interpret();
+
+  runtime::DeviceRequest devices;
+};
+
+void CompileFlags::AddTo(driver::Flags& flags) {
+  flags.String("output", "FILE.tgx", &output,
+               "the file to write; by default the model's name, .tgx");
+  driver::AddInputFormat(flags, &input_format);
+  sizes.AddTo(flags);
+  flags.Repeated("device", "[NAME=]DEVICE", &device_texts,
+                 "the device to compile for, which is opened: as for tg-run");
+  flags.String("target", "NAME", &target, "a preset or a file, as for tg-run");
+  flags.Bool("float16", &float16, "store weights and activations as float16");
+  flags.Bool(
+      "source", &source,
+      "store the native device's kernels as source too, by which another processor runs them "
+      "(on by default)");
+  flags.Bool("cache", &cache, "take compiled kernels from the cache on disk (on by default)");
+  flags.Int("max-kernels", "N", &gates.max_kernels, "the number of kernels of a run, at most");
+  flags.String("max-memory", "SIZE", &max_memory,
+               "the memory of all buffers, at most, e.g. 64MB or 1.5GiB");
+  flags.Bool("list", &list,
+             "print what is in FILE.tgx, and check that its contents are those that were written");
+  flags.Bool("list-devices", &list_devices, "print the devices of this machine");
+  flags.Bool("version", &version, "print the version");
+  flags.Bool("help", &help, "print this text");
+}
+
+absl::Status CompileFlags::Interpret() {
+  TG_RETURN_IF_ERROR(sizes.Parse());
+  absl::StatusOr<runtime::DeviceRequest> request = runtime::ParseDeviceRequest(device_texts);
+  if (!request.ok()) {
+    return InvalidArgument("--device: ", std::string(request.status().message()));
+  }
+  devices = *std::move(request);
+  if (gates.max_kernels && *gates.max_kernels < 0) {
+    return InvalidArgument("--max-kernels must be at least 0, not ", *gates.max_kernels);
+  }
+  if (max_memory.empty()) return absl::OkStatus();
+  const absl::StatusOr<int64_t> bytes = run::ParseByteSize(max_memory);
+  if (!bytes.ok()) {
+    return InvalidArgument("--max-memory: ", std::string(bytes.status().message()));
+  }
+  gates.max_memory_bytes = *bytes;
+  gates.max_memory_text = max_memory;
+  return absl::OkStatus();
+}
+
+absl::Status List(const std::string& path) {
+  TG_ASSIGN_OR_RETURN(const artifact::ArtifactFile file, artifact::ArtifactFile::Open(path));
+  TG_RETURN_IF_ERROR(file.VerifyContents());
+  return instrument::WriteStdout(ListArtifact(file));
+}
+
+absl::Status Compile(const std::string& path, const CompileFlags& flags) {
+  TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
+  TG_ASSIGN_OR_RETURN(const onnx::OnnxImportOptions onnx,
+                      flags.sizes.For(text, driver::IsOnnxInput(text, path, flags.input_format)));
+  Diagnostics diagnostics;
+  const std::unique_ptr<Module> read =
+      driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
+  if (read == nullptr) {
+    llvm::errs() << diagnostics.ToString();
+    return absl::InvalidArgumentError("");
+  }
+  const passes::PassRegistry registry = passes::MakeRegistry({});
+  passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
+  if (flags.float16) {
+    TG_ASSIGN_OR_RETURN(pipeline, run::WithHalf(registry, std::move(pipeline)));
+  }
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
+                      runtime::ChooseDevices(*read, flags.devices));
+  runtime::DeviceSessionOptions options;
+  TG_RETURN_IF_ERROR(
+      runtime::OpenDevices(*read, chosen, flags.target, /*profiling=*/false, options));
+  runtime::DiskCache cache(runtime::DefaultCacheDirectory());
+  if (flags.cache && !cache.directory().empty()) options.cache = &cache;
+  std::unique_ptr<Module> module = Clone(*read);
+  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, {}, options));
+  for (const auto& graph : module->graphs) {
+    if (graph->name == kInitGraph) continue;
+    TG_RETURN_IF_ERROR(run::CheckGates(*module, *graph, flags.gates));
+  }
+  const std::filesystem::path source(path);
+  const std::string output = flags.output.empty()
+                                 ? std::filesystem::path(source).replace_extension(".tgx").string()
+                                 : flags.output;
+  const artifact::ArtifactSettings settings = {Cat(kTool, " ", driver::kVersion),
+                                               source.filename().string(), flags.source};
+  return artifact::CompileArtifact(std::move(module), options, settings, output);
+}
+
+}  // namespace
+
+int CompileMain(int argc, const char* const* argv) {
+  if (argc == 2 && std::string_view(argv[1]) == runtime::kCompileWorkerFlag) {
+    return runtime::RunCompileWorker();
+  }
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
+  runtime::KeepOpenClLayersFromChildren();
+  instrument::TemporaryFile::RemoveOnSignals();
+  CompileFlags values;
+  driver::Flags flags(kTool, "[options] MODEL | --list FILE.tgx",
+                      "Compiles a model for a device to one file, which tg-run and programs with "
+                      "the runtime library run without a compile.");
+  values.AddTo(flags);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // -o FILE, as compilers have it.
+  for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "--") break;
+    if (arguments[i] != "-o") continue;
+    arguments[i] = Cat("--output=", arguments[i + 1]);
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  const absl::StatusOr<std::vector<std::string>> files = flags.Parse(arguments);
+  if (!files.ok()) return driver::Fail(kTool, driver::kUsage, files.status());
+  const absl::StatusOr<std::string> listing =
+      driver::DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
+  if (!listing.ok()) return driver::Fail(kTool, driver::kFailed, listing.status());
+  if (values.help || values.version || values.list_devices) {
+    const absl::Status status = instrument::WriteStdout(*listing);
+    return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
+  }
+  if (const absl::Status status = values.Interpret(); !status.ok()) {
+    return driver::Fail(kTool, driver::kUsage, status);
+  }
+  if (files->size() != 1) {
+    return driver::Fail(
+        kTool, driver::kUsage,
+        InvalidArgument("one model, not ", files->size(), "; see tg-compile --help"));
+  }
+  const absl::Status status = values.list ? List((*files)[0]) : Compile((*files)[0], values);
+  return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
+}
+
+}  // namespace tg::compile

@@ -1,0 +1,65 @@
+// Compiled models (.tgx).
+#include <utility>
+
+#include "base/status.h"
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/artifact/open_artifact.h"
+#include "tools/run/model_run.h"
+
+namespace tg::run {
+
+using runtime::ScopedSpan;
+
+absl::Status ModelRun::ReadArtifact(const std::string& path) {
+  const ScopedSpan span(&spans_, "read");
+  for (const auto& [flag, given] :
+       {std::pair("--pass", flags_.pass != "default"),
+        std::pair("--schedule", !flags_.schedule.empty()),
+        std::pair("--target", !flags_.target.empty()), std::pair("--float16", flags_.float16),
+        std::pair("--max", !flags_.max_sizes.empty()),
+        std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),
+        std::pair("--max-memory", flags_.gates.max_memory_bytes.has_value()),
+        std::pair("--check", flags_.check || flags_.check_kernels),
+        std::pair("--dump-kernels", !flags_.dump_kernels.empty()),
+        std::pair("--device=reference", flags_.devices.plain == "reference")}) {
+    if (given) return InvalidArgument(flag, " needs the model; ", path, " is compiled");
+  }
+  path_ = path;
+  TG_ASSIGN_OR_RETURN(artifact_, artifact::ArtifactFile::Open(path));
+  const runtime::Executable& executable = artifact_->artifact().executable;
+  module_ = std::make_unique<Module>();
+  static_cast<Declarations&>(*module_) = executable;
+  for (const runtime::ScheduledGraph& graph : executable.graphs) {
+    runtime::GraphNeeds& needs = graphs_.emplace_back();
+    needs.name = graph.name;
+    for (const int b : graph.buffers) {
+      needs.needs.buffers.push_back(&module_->buffers[static_cast<size_t>(b)]);
+    }
+    for (const int v : graph.vars) {
+      needs.needs.vars.push_back(&module_->vars[static_cast<size_t>(v)]);
+    }
+  }
+  for (const auto& [name, value] : flags_.vars) vars_[SymbolOf(name)] = value;
+  return FindGraph();
+}
+
+absl::Status ModelRun::OpenArtifact() {
+  artifact::ArtifactOptions options;
+  options.devices = flags_.devices;
+  options.profiling = options.time_kernels =
+      flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
+  options.spans = &spans_;
+  options.note = [](const std::string& text) { llvm::errs() << "tg-run: " << text << "\n"; };
+  if (flags_.cache) {
+    cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
+    options.cache = cache_.get();
+  }
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
+                      artifact::OpenArtifact(*std::move(artifact_), std::move(options)));
+  artifact_.reset();
+  device_ = session.get();
+  session_ = std::move(session);
+  return absl::OkStatus();
+}
+
+}  // namespace tg::run
