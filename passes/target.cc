@@ -95,7 +95,6 @@ std::vector<Target> MakePresets() {
   nvidia.bytes_per_second = 4.3e12;
   nvidia.flops_per_second = 6e13;
   nvidia.f16_rate = 2;
-  nvidia.dot4_rate = 0.5;
   nvidia.matrix_flops_per_second = 5e14;
   nvidia.local_bytes_per_second = 2.2e11;
   nvidia.unit_local_memory = 200 << 10;

@@ -21,9 +21,7 @@ TEST(DeviceTarget, ProductsOfBytesAreThoseOfTheProcessor) {
   EXPECT_EQ(TargetForDevice(device).dot4_rate, 1);
   EXPECT_TRUE(ChooseTarget("cpu-avx512-vnni", "", device)->byte_dots);
   device.is_native = false;
-  EXPECT_EQ(ChooseTarget("cl-nvidia-sm90", "", device)->dot4_rate, 0);
-  device.is_nvidia = true;
-  EXPECT_EQ(ChooseTarget("cl-nvidia-sm90", "", device)->dot4_rate, 0.5);
+  EXPECT_EQ(ChooseTarget("cpu-avx512-vnni", "", device)->dot4_rate, 0);
 }
 
 }  // namespace
