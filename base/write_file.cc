@@ -84,7 +84,8 @@ absl::Status MakeFolder(const std::string& path) {
   const int error = errno;
   struct stat info = {};
   const bool exists = ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  return exists ? absl::OkStatus() : Failure(path, error);
+  if (exists) return absl::OkStatus();
+  return Failure(path, error == EEXIST ? ENOTDIR : error);
 }
 
 }  // namespace tg

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "ir/op.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tg {
 
@@ -30,12 +30,12 @@ struct DimTerm {
 
 class DimExpr {
  public:
-  // Longer expressions cannot be held: declarations are read by people.
+  // Longer expressions cannot be held, since declarations are read by people.
   static constexpr size_t kMaxTerms = 256;
 
-  using Lookup = absl::FunctionRef<std::optional<int64_t>(std::string_view)>;
+  using Lookup = llvm::function_ref<std::optional<int64_t>(std::string_view)>;
   using Range = std::pair<int64_t, int64_t>;  // least and greatest value
-  using RangeLookup = absl::FunctionRef<std::optional<Range>(std::string_view)>;
+  using RangeLookup = llvm::function_ref<std::optional<Range>(std::string_view)>;
 
   DimExpr() = default;
   // Terms whose last one is the result (IsComplete).

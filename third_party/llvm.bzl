@@ -90,12 +90,18 @@ cc_library(
     srcs = ["lib/libLLVMDemangle.a"],
 )
 
+# For libraries that link nothing of LLVM.
+cc_library(
+    name = "headers",
+    hdrs = glob(%r),
+    includes = ["include"],
+    visibility = ["//visibility:public"],
+)
+
 cc_library(
     name = "support_files",
     srcs = ["lib/libLLVMSupport.a"],
-    hdrs = glob(%r),
-    includes = ["include"],
-    deps = [":demangle"],
+    deps = [":demangle", ":headers"],
 )
 
 cc_library(

@@ -67,7 +67,7 @@ def _cases():
     yield opt("a disk that is full after 64 bytes", "-o out.uop",
               "tg-opt: cannot write out.uop: File too large", file_limit=64)
     yield opt("a file for the folder of dumps", "--pass=kernelize --dump-dir=m.uop",
-              "tg-opt: cannot write m.uop/00-input.uop: Not a directory")
+              "tg-opt: cannot write m.uop: Not a directory")
 
     group = "Found by passes"
     yield opt("an unknown target in the module", "--pass=kernelize,schedule",
