@@ -109,7 +109,8 @@ TEST(Planted, AnAccessOutOfBoundsIsFound) {
       const auto actual =
           RunCUnit(c.unit, *c.outcome.compiled, c.program.inputs, c.program.vars, options);
       ASSERT_FALSE(actual.ok()) << "seed " << seed;
-      EXPECT_NE(actual.status().ToString().find("heap-buffer-overflow"), std::string::npos)
+      // Which error depends on whether the access is a vector that begins inside the buffer.
+      EXPECT_NE(actual.status().ToString().find("ERROR: AddressSanitizer: "), std::string::npos)
           << actual.status();
       ++found;
     }
