@@ -72,6 +72,12 @@ std::vector<Target> MakePresets() {
   gpu.group_seconds = 1e-8;
   gpu.not_hidden = 1.0 / 4;
   gpu.items_per_unit = 256;
+  gpu.kernel_seconds = 3.9e-6;
+  gpu.sector_bytes = 32;
+  gpu.step_seconds = 6e-7;
+  gpu.overlapped_instructions = 64;
+  gpu.barrier_seconds = 2e-7;
+  gpu.not_overlapped = 0.17;
   all.push_back(gpu);
 
   Target plain = gpu;

@@ -154,6 +154,16 @@ struct Target {
   double local_bytes_per_second = 1e11;
   int64_t unit_local_memory = 32768;
   int64_t unit_registers = 32768;
+  int64_t max_unit_items = 2048;  // work-items that a unit holds at a time, at most
+  int64_t sector_bytes = 0;       // of a line, that a unit fetches alone; 0: whole lines
+  // On the device's clock, of a kernel that does nothing.
+  double kernel_seconds = 0;
+  // Of a step of a loop whose loads nothing hides, and the instructions of short steps that wait
+  // together because the device's compiler unrolls them.
+  double step_seconds = 0, overlapped_instructions = 1;
+  double barrier_seconds = 0;  // in which the work-items of a group combine what each has
+  // The part of all other terms of a cost by which they delay the longest.
+  double not_overlapped = 0;
   // Work-items that a unit interleaves, so that some compute while others wait for memory.
   int items_per_unit = 1;
   // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines
@@ -176,6 +186,9 @@ struct Target {
     const bool alone = groups <= compute_units && row >= static_cast<double>(kLongRow);
     return alone ? std::min(1024, max_group_size) : MostItems();
   }
+
+  // Bytes that a unit fetches at once.
+  int64_t FetchedBytes() const { return sector_bytes > 0 ? sector_bytes : cache_line; }
 
   bool HasVectors() const { return alu_width > 0; }
   // Whether a unit interleaves work-items, so that some compute while others wait. Otherwise it

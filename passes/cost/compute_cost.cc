@@ -11,6 +11,8 @@ namespace {
 
 // A predicate takes a selection for each access.
 constexpr double kGateInstructions = 1;
+// What a work-item receives by one instruction that loads fragments of matrices.
+constexpr double kFragmentBytes = 16;
 
 // Vectors to whose sums one thread must add by turns to hide an addition's latency.
 double LatencyVectors(const passes::Target& target) {
@@ -49,6 +51,12 @@ double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
     if (access.strides[loop] != 0) lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
   }
   const double gates = access.is_gated ? kGateInstructions : 0;
+  if (access.spread > 1) {
+    // Fragments of a matrix are read by whole vectors.
+    double elements = 1;
+    for (const auto& [stride, trips] : lanes) elements *= trips;
+    return std::ceil(elements / access.spread * access.element_bytes / kFragmentBytes);
+  }
   if (access.is_broadcast) {
     double elements = 1;
     for (const auto& [stride, trips] : lanes) elements *= trips;

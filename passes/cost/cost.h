@@ -10,12 +10,15 @@
 namespace tg::cost {
 
 struct Cost {
-  double compute = 0;                             // seconds of the fully used device
-  llvm::SmallVector<double, 3> memory;            // seconds by level, as MemoryLevels
-  llvm::SmallVector<std::string_view, 3> levels;  // the levels' names
-  double utilization = 1;                         // share of the device that computes
-  double launch = 0;                              // seconds of the launch
-  double groups = 0;                              // seconds in which work-groups begin and end
+  double compute = 0;  // seconds of the fully used device
+  // Seconds by memory, as MemoryLevels, and, on units that interleave work-items, of accesses to
+  // the nearest memory and of waits; and their names.
+  llvm::SmallVector<double, 5> memory;
+  llvm::SmallVector<std::string_view, 5> levels;
+  double utilization = 1;     // share of the device that computes
+  double launch = 0;          // seconds of the launch
+  double groups = 0;          // seconds in which the kernel and its work-groups begin and end
+  double not_overlapped = 0;  // the part of the shorter terms by which they delay the longest
 
   double Total() const { return launch + OnDevice(); }
   // Without the launch, as the device's own clock measures it.

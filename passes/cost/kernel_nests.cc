@@ -32,8 +32,9 @@ Steps StepsOf(AxisKind kind) {
 
 KernelNests::KernelNests(const loop_nest::LoopNest& nest) : s_(nest) {
   for (const loop_nest::LoopAxis& axis : s_.axes) {
-    loops_.push_back(
-        {axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind), !axis.shares.empty()});
+    const analysis::BaseAxis& base = s_.base[axis.base];
+    loops_.push_back({axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind),
+                      !axis.shares.empty(), base.reduce != nullptr});
     // One instruction takes all of these terms.
     if (s_.matrix && s_.matrix->term == axis.name) loops_.back().steps = Steps::kLanes;
   }
@@ -111,6 +112,7 @@ bool KernelNests::IsSharedBy(size_t axis, const AxisSet& axes) const {
 }
 
 LoopNestOf KernelNests::NestOf(AxisSet axes) const {
+  const AxisSet own_axes = axes;
   axes = Closed(std::move(axes));
   LoopNestOf nest;
   const auto owner = [&](size_t i) {
@@ -135,7 +137,8 @@ LoopNestOf KernelNests::NestOf(AxisSet axes) const {
         if (i < end[owner(i)]) (owner(i) ? own : nest.loops).push_back(at);
         break;
       case Steps::kLanes:
-        if (varies) nest.lanes.push_back(at);
+        // What is the same in all copies of a body is computed in one of them.
+        if (own_axes.test(at)) nest.lanes.push_back(at);
         break;
     }
   }

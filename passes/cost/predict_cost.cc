@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "passes/cost/compute_cost.h"
+#include "passes/cost/interleaved_cost.h"
 #include "passes/cost/memory_cost.h"
 #include "passes/cost/utilization.h"
 
@@ -21,9 +22,9 @@ std::string Seconds(double seconds) {
 }  // namespace
 
 double Cost::OnDevice() const {
-  double longest = compute / utilization;
-  for (const double seconds : memory) longest = std::max(longest, seconds);
-  return groups + longest;
+  double longest = compute / utilization, all = longest;
+  for (const double seconds : memory) longest = std::max(longest, seconds), all += seconds;
+  return groups + longest + not_overlapped * (all - longest);
 }
 
 std::string_view Cost::Limit() const {
@@ -53,8 +54,17 @@ Cost PredictCost(const ScheduledWork& work, const passes::Target& target) {
   cost.memory = MemorySeconds(work, target);
   for (const MemoryLevel& level : MemoryLevels(target)) cost.levels.push_back(level.name);
   const double rounds = std::ceil(groups / target.compute_units);
-  cost.launch = target.launch_seconds;
-  cost.groups = rounds * target.group_seconds;
+  cost.groups = target.kernel_seconds + rounds * target.group_seconds;
+  cost.not_overlapped = target.not_overlapped;
+  if (target.step_seconds > 0) {
+    cost.memory.push_back(AccessSeconds(work, target));
+    cost.levels.push_back("accesses");
+    cost.memory.push_back(LatencySeconds(work, target));
+    cost.levels.push_back("waits");
+  }
+  // Where kernels are queued, one is launched while the one before it runs.
+  cost.launch = target.kernel_seconds > 0 ? std::max(0.0, target.launch_seconds - cost.OnDevice())
+                                          : target.launch_seconds;
   return cost;
 }
 

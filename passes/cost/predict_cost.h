@@ -1,9 +1,10 @@
 // The cost of a scheduled kernel in seconds, term by term. All rates are fields of Target.
 //
-//   total = launch + groups + max(compute / utilization, each memory level)
+//   total = launch + groups + longest + Target::not_overlapped * the others,
+//     of compute / utilization, each memory level, and a GPU's accesses and waits
 //
 // Compute is that of the whole device at its full rate; memory terms are those of its busiest unit,
-// or of all units where they share the memory. The greatest of them hides the others.
+// or of all units where they share the memory.
 #ifndef TG_PASSES_COST_PREDICT_COST_H_
 #define TG_PASSES_COST_PREDICT_COST_H_
 

@@ -24,7 +24,8 @@ struct WorkLoop {
   std::string name;
   double trips = 1;
   Steps steps = Steps::kSerial;
-  bool shares = false;  // its steps are executed by the work-items of another loop
+  bool shares = false;   // its steps are executed by the work-items of another loop
+  bool is_term = false;  // of the terms of a reduce
 };
 
 // Positions of loops in ScheduledWork::loops, the outermost first.
@@ -50,6 +51,10 @@ struct MemoryAccess {
   bool is_gated = false;
   bool is_broadcast = false;  // each element is repeated in all lanes of a vector
   bool is_local = false;      // in local memory, which no cache is in front of
+  bool is_ahead = false;      // of a copy that is filled while the one before it is used
+  double fills = 0;           // of a load that fills a copy: how often a work-item does so
+  // The work-items of a matrix instruction that share the elements of these lanes among them.
+  double spread = 1;
 };
 
 // Operations on one element, in the steps of their loops.

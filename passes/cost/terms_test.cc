@@ -118,9 +118,10 @@ TEST(Utilization, RoundsOfGroups) {
   EXPECT_EQ(Utilization(2, 1, target), 1);
   EXPECT_EQ(Utilization(3, 1, target), 0.75);
   EXPECT_EQ(Utilization(100, 1, target), 1);
-  target.items_per_unit = 64;
-  EXPECT_EQ(Utilization(2, 16, target), 0.25);
-  EXPECT_EQ(Utilization(8, 16, target), 1);
+  target.subgroup_size = 32;
+  EXPECT_EQ(Utilization(2, 8, target), 0.25);   // a quarter of a subgroup
+  EXPECT_EQ(Utilization(2, 48, target), 0.75);  // one and a half
+  EXPECT_EQ(Utilization(2, 64, target), 1);
 }
 
 TEST(Memory, FootprintsAreWholeLines) {

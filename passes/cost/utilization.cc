@@ -7,10 +7,10 @@ namespace tg::cost {
 
 double Utilization(double groups, double items, const passes::Target& target) {
   const auto units = static_cast<double>(target.compute_units);
-  groups = std::max(groups, 1.0);
+  groups = std::max(groups, 1.0), items = std::max(items, 1.0);
   const double rounds = std::ceil(groups / units);
-  const double per_unit = std::max(items, 1.0) * rounds;
-  const double full = std::min(1.0, per_unit / target.items_per_unit);
+  const double lockstep = target.subgroup_size;
+  const double full = items / (std::ceil(items / lockstep) * lockstep);
   return groups / (rounds * units) * full;
 }
 

@@ -8,7 +8,7 @@ namespace tg::cost {
 
 // The share, above 0 and at most 1, of the device's units that work on average while `groups`
 // work-groups of `items` work-items each run: units that have no group, or none in the last round,
-// are idle, and a unit with fewer work-items than Target::items_per_unit waits for memory.
+// are idle, and so are work-items that are missing in a subgroup.
 double Utilization(double groups, double items, const passes::Target& target);
 
 }  // namespace tg::cost

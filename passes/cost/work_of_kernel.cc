@@ -123,7 +123,10 @@ class WorkBuilder {
     }
     if (s_.matrix) {
       // Matrix instructions take what is cast, at another rate.
-      for (const UOp* factor : terms->srcs()) fused_.Insert(factor);
+      for (const UOp* factor : terms->srcs()) {
+        while (IsMovement(factor->op)) factor = factor->src(0);
+        fused_.Insert(factor);
+      }
       weight *= target_.flops_per_second /
                 target_.MatrixOperationsPerSecond(BitWidth(s_.matrix->instruction.a));
     }
@@ -161,6 +164,8 @@ class WorkBuilder {
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
     m.is_store = a.is_store();
     m.is_gated = a.is_gated;
+    m.is_ahead = copy && copy->ahead;
+    if (copy && copy->is_local) m.fills = FillsOf(*copy, m.nest);
     m.is_broadcast = IsBroadcast(m, copy, nests_.AxesOf(a));
     if (a.is_staged()) {
       const auto staged = staged_.find(a.node);
@@ -236,6 +241,7 @@ class WorkBuilder {
       if (s_.IsCopied(value, i)) m.buffer_bytes *= static_cast<double>(s_.axes[i].max_size);
     }
     m.is_local = value.is_local;
+    m.is_ahead = value.is_local && value.ahead;
     return m;
   }
 
@@ -253,8 +259,31 @@ class WorkBuilder {
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
     m.nest = nests_.NestOf(axes);
+    if (s_.matrix) m.spread = ItemsOfMatrix(axes);
     m.is_broadcast = IsBroadcast(m, nullptr, axes);
     work_.accesses.push_back(std::move(m));
+  }
+
+  // How often a copy is filled: once in each step of the loop that it is in, and of those around.
+  double FillsOf(const analysis::PackedValue& copy, const LoopNestOf& nest) const {
+    double fills = 1;
+    for (const uint16_t i : nest.loops) {
+      if (work_.loops[i].steps == Steps::kSerial) fills *= work_.loops[i].trips;
+      if (s_.axes[i].name == copy.at) return fills;
+    }
+    return 1;
+  }
+
+  // The work-items of a matrix instruction along whose axes `axes` do not vary: they share the
+  // elements of a fragment.
+  double ItemsOfMatrix(const AxisSet& axes) const {
+    double items = 1;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      const std::string& name = s_.axes[i].name;
+      if (name != s_.matrix->row_lane && name != s_.matrix->column_lane) continue;
+      if (!axes.test(static_cast<unsigned>(i))) items *= work_.loops[i].trips;
+    }
+    return items;
   }
 
   static constexpr int64_t kFirstCopy = -1000000;

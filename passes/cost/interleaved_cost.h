@@ -1,0 +1,27 @@
+// The terms of units that interleave work-items, as a GPU's do: where one work-item waits, another
+// computes, as far as there are others and their registers and local memory fit into the unit.
+#ifndef TG_PASSES_COST_INTERLEAVED_COST_H_
+#define TG_PASSES_COST_INTERLEAVED_COST_H_
+
+#include "passes/cost/scheduled_work.h"
+#include "passes/target.h"
+
+namespace tg::cost {
+
+// Work-groups that a unit holds at a time: as many as its work-items, registers and local memory
+// allow, at least one. The registers of a work-item are estimated by the sums that it keeps.
+double ResidentGroups(const ScheduledWork& work, const passes::Target& target);
+
+// Seconds in which the busiest unit moves what its subgroups load and store, through its nearest
+// cache and its local memory. An access of a subgroup moves whole sectors, and takes the time of at
+// least a word of each work-item.
+double AccessSeconds(const ScheduledWork& work, const passes::Target& target);
+
+// Seconds that a work-item of the busiest unit waits, one step of a loop after the other, for loads
+// and barriers, by rounds of resident groups. The device's compiler lets the steps of a short loop
+// wait together: as many as have Target::overlapped_instructions.
+double LatencySeconds(const ScheduledWork& work, const passes::Target& target);
+
+}  // namespace tg::cost
+
+#endif  // TG_PASSES_COST_INTERLEAVED_COST_H_

@@ -1,0 +1,138 @@
+// What a unit with subgroups of 32 moves and waits for, on loops that are counted by hand.
+#include "passes/cost/interleaved_cost.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "passes/cost/predict_cost.h"
+
+namespace tg::cost {
+namespace {
+
+passes::Target Interleaved() {
+  passes::Target target;
+  target.subgroup_size = 32;
+  target.compute_units = 4;
+  target.mem_width = 16;
+  target.sector_bytes = 32;
+  target.local_bytes_per_second = 128e9;  // a word for each of a subgroup's work-items in 1 ns
+  target.max_unit_items = 1024;
+  target.unit_registers = 32768;
+  target.unit_local_memory = 32768;
+  target.step_seconds = 1e-6;
+  target.overlapped_instructions = 8;
+  target.barrier_seconds = 5e-7;
+  target.lane_instructions = 1;
+  return target;
+}
+
+// 4 groups of 32 work-items, with a loop of `steps`.
+ScheduledWork Work(double steps) {
+  ScheduledWork work;
+  work.loops = {{"g", 4, Steps::kGroups}, {"l", 32, Steps::kItems}, {"r", steps, Steps::kSerial}};
+  return work;
+}
+
+MemoryAccess Load(LoopList loops, std::vector<int64_t> strides, LoopList lanes = {}) {
+  MemoryAccess a;
+  a.nest = {std::move(loops), std::move(lanes)};
+  a.strides = std::move(strides);
+  a.buffer_bytes = 1e9;
+  return a;
+}
+
+TEST(Accesses, NeighboursShareSectors) {
+  const passes::Target target = Interleaved();
+  const auto seconds = [&](int64_t stride) {
+    ScheduledWork work = Work(10);
+    work.accesses = {Load({0, 2, 1}, {0, stride, 0})};
+    return AccessSeconds(work, target);
+  };
+  EXPECT_DOUBLE_EQ(seconds(1), 10e-9);
+  EXPECT_DOUBLE_EQ(seconds(0), 10e-9);   // one word, but an instruction
+  EXPECT_DOUBLE_EQ(seconds(2), 20e-9);   // half of each sector is wasted
+  EXPECT_DOUBLE_EQ(seconds(64), 80e-9);  // a sector for each work-item
+}
+
+TEST(Accesses, VectorsAreOneInstruction) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(10);
+  work.loops.push_back({"v", 4, Steps::kLanes});
+  work.accesses = {Load({0, 2, 1}, {0, 4, 0, 1}, {3})};
+  EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 40e-9);
+}
+
+TEST(Accesses, FragmentsAreSpreadOverWorkItems) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(10);
+  work.loops.push_back({"v", 32, Steps::kLanes});
+  work.accesses = {Load({0, 2, 1}, {0, 32, 0, 1}, {3})};
+  work.accesses[0].is_local = true;
+  work.accesses[0].spread = 8;  // four words for each work-item
+  EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 40e-9);
+}
+
+TEST(Waits, ShortStepsWaitTogether) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(32);
+  work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
+  work.arithmetic.push_back({{{0, 2, 1}, {}}, 1, Scalar::kF32, 1});
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 8e-6);  // four steps of two instructions
+  work.arithmetic[0].weight = 20;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 32e-6);
+}
+
+TEST(Waits, CopiesThatAreFilledAheadDoNotWait) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(32);
+  work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
+  work.accesses[0].fills = 32;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 32e-6);
+  work.accesses[0].is_ahead = true;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 0);
+}
+
+TEST(Waits, SharedSumsAreCombined) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(1);
+  work.loops[1].is_term = true;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 5e-7);
+}
+
+TEST(Residence, GroupsDivideRegistersAndLocalMemory) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(1);
+  EXPECT_EQ(ResidentGroups(work, target), 30);  // 32 work-items of 34 registers
+  work.loops.push_back({"u", 16, Steps::kLanes});
+  work.arithmetic.push_back({{{0, 1}, {3}}, 1, Scalar::kF32, 16});
+  EXPECT_EQ(ResidentGroups(work, target), 16);  // of 64
+  MemoryAccess copy = Load({0, 1}, {0, 1, 0, 0});
+  copy.is_local = true;
+  copy.buffer_bytes = 10000;
+  work.accesses = {copy};
+  EXPECT_EQ(ResidentGroups(work, target), 3);
+}
+
+TEST(Waits, RoundsOfGroupsFollowOnEachOther) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(10);
+  work.loops[0].trips = 4 * 60;
+  work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
+  work.arithmetic.push_back({{{0, 2, 1}, {}}, 20, Scalar::kF32, 1});
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 20e-6);
+}
+
+TEST(Total, LaunchesAreHiddenWhereKernelsAreQueued) {
+  passes::Target target = Interleaved();
+  target.launch_seconds = 8e-6;
+  EXPECT_GT(PredictCost(Work(1), target).launch, 7.9e-6);
+  target.kernel_seconds = 3e-6;
+  target.group_seconds = 0;
+  target.barrier_seconds = 0;
+  EXPECT_DOUBLE_EQ(PredictCost(Work(1), target).Total(), 8e-6);
+}
+
+}  // namespace
+}  // namespace tg::cost
