@@ -237,9 +237,13 @@ absl::StatusOr<std::shared_ptr<const Program>> BuildNative(std::shared_ptr<Conte
                                                            DiskCache* cache, SpanLog* spans) {
   TG_ASSIGN_OR_RETURN(CompiledKernels all, CompileAll(kernels, cache, spans));
   std::map<std::string, Compiled, std::less<>> ready;
+  size_t scratch_bytes = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
+    scratch_bytes = std::max(scratch_bytes, all.kernels[i].scratch_bytes);
     ready.emplace(kernels[i].kernel->name, std::move(all.kernels[i]));
   }
+  // A launch allocates nothing.
+  SharedWorkers().ReserveScratch(scratch_bytes);
   return std::make_shared<const NativeProgram>(std::move(context), all.from_cache,
                                                std::move(ready));
 }

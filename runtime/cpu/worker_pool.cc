@@ -1,8 +1,6 @@
 #include "runtime/cpu/worker_pool.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
 #include "base/check.h"
 #include "runtime/cpu/processor.h"
@@ -29,7 +27,9 @@ uint64_t Packed(uint32_t round, uint32_t chunks) { return uint64_t{round} << 32 
 }  // namespace
 
 WorkerPool::WorkerPool(int threads) {
-  for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  for (int i = 1; i < threads; ++i) {
+    threads_.emplace_back([this, &scratch = scratch_.emplace_back()] { Work(scratch); });
+  }
 }
 
 WorkerPool::~WorkerPool() {
@@ -72,7 +72,8 @@ bool WorkerPool::TakeChunk(uint32_t round) {
   return true;
 }
 
-void WorkerPool::Work() {
+void WorkerPool::Work(Scratch& scratch) {
+  PoolScratch() = &scratch;
   uint32_t seen = 0;
   for (;;) {
     uint32_t round = round_.load(std::memory_order_acquire);
@@ -99,20 +100,37 @@ WorkerPool& SharedWorkers() {
   return pool;
 }
 
+void WorkerPool::Scratch::Reserve(size_t bytes) {
+  if (bytes <= size) return;
+  constexpr size_t kAlignment = 64;
+  size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  memory.reset();
+  memory.reset(std::aligned_alloc(kAlignment, size));
+  TG_CHECK(memory != nullptr);
+}
+
+WorkerPool::Scratch*& WorkerPool::PoolScratch() {
+  thread_local Scratch* scratch = nullptr;
+  return scratch;
+}
+
+WorkerPool::Scratch& WorkerPool::OwnScratch() {
+  if (Scratch* scratch = PoolScratch()) return *scratch;
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+void WorkerPool::ReserveScratch(size_t bytes) {
+  OwnScratch().Reserve(bytes);
+  // No thread of the pool uses its memory outside of Run.
+  const std::lock_guard lock(mutex_);
+  for (Scratch& scratch : scratch_) scratch.Reserve(bytes);
+}
+
 void* ThreadScratch(size_t bytes) {
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  thread_local std::unique_ptr<void, Free> memory;
-  thread_local size_t size = 0;
-  if (bytes > size) {
-    constexpr size_t kAlignment = 64;
-    size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    memory.reset();
-    memory.reset(std::aligned_alloc(kAlignment, size));
-    TG_CHECK(memory != nullptr);
-  }
-  return memory.get();
+  WorkerPool::Scratch& scratch = WorkerPool::OwnScratch();
+  scratch.Reserve(bytes);
+  return scratch.memory.get();
 }
 
 }  // namespace tg::cpu

@@ -11,6 +11,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -33,10 +36,24 @@ class WorkerPool {
   // another thread is inside, the calling thread does everything.
   void Run(int64_t n, Job job);
 
+  // Makes ThreadScratch(bytes) allocate nothing in the threads of this pool and in the calling one.
+  void ReserveScratch(size_t bytes);
+
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
  private:
-  void Work();
+  // Memory of a thread, which only grows.
+  struct Scratch {
+    std::unique_ptr<void, void (*)(void*)> memory{nullptr, std::free};
+    size_t size = 0;
+    void Reserve(size_t bytes);
+  };
+  friend void* ThreadScratch(size_t bytes);
+  // That of the calling thread.
+  static Scratch& OwnScratch();
+  static Scratch*& PoolScratch();
+
+  void Work(Scratch& scratch);
   bool TakeChunk(uint32_t round);
 
   // What is to be done in the current round. Written while no chunk is left to take.
@@ -51,6 +68,7 @@ class WorkerPool {
   alignas(64) std::atomic<uint32_t> round_{0};  // sleeping threads wait for a change
   std::atomic<int> sleeping_{0};
   std::atomic<bool> stop_{false};
+  std::deque<Scratch> scratch_;  // of each thread
   std::vector<std::thread> threads_;
 };
 

@@ -31,15 +31,16 @@ absl::StatusOr<BufferRef> Buffer::Part(const BufferRef& parent, size_t offset, s
   const Context& context = parent->context();
   TG_RETURN_IF_ERROR(CheckRange("a part", *parent, offset, size));
   if (size == 0) return InvalidArgument("a part of 0 bytes of a buffer on ", context.name());
-  if (parent->parent_ != nullptr)
-    return InvalidArgument("a part of a part of a buffer on ", context.name());
-  if (offset % context.info().base_alignment != 0) {
-    return InvalidArgument("a part of a buffer at byte ", offset, ", but ", context.name(),
+  const BufferRef& whole = parent->parent_ == nullptr ? parent : parent->parent_;
+  const size_t begin = parent->offset_ + offset;
+  if (begin % context.info().base_alignment != 0) {
+    return InvalidArgument("a part of a buffer at byte ", begin, ", but ", context.name(),
                            " needs multiples of ", context.info().base_alignment);
   }
-  TG_ASSIGN_OR_RETURN(std::unique_ptr<Memory> memory, context.Part(parent->memory(), offset, size));
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<Memory> memory, context.Part(whole->memory(), begin, size));
   auto part = std::make_shared<Buffer>(parent->context_, std::move(memory), size, size, nullptr);
-  part->parent_ = parent;
+  part->parent_ = whole;
+  part->offset_ = begin;
   return part;
 }
 

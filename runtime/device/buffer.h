@@ -37,18 +37,22 @@ class Buffer {
 
   const Memory& memory() const { return *memory_; }
   size_t size() const { return size_; }
+  // The buffer that has the memory, and where this one begins in it: of a part, its parent.
+  const Buffer& whole() const { return parent_ == nullptr ? *this : *parent_; }
+  size_t offset() const { return offset_; }
   const Context& context() const { return *context_; }
 
-  // Makes a buffer for the range [offset, offset + size) of `parent`. InvalidArgument if the
-  // range does not fit or the offset is not a multiple of the device's base_alignment.
+  // Makes a buffer for the range [offset, offset + size) of `parent`, which may be a part itself.
+  // InvalidArgument if the range does not fit, or if its offset in the whole buffer is not a
+  // multiple of the device's base_alignment.
   static absl::StatusOr<BufferRef> Part(const BufferRef& parent, size_t offset, size_t size);
 
  private:
   std::shared_ptr<Context> context_;
   std::shared_ptr<Owner> owner_;  // null for a part
-  BufferRef parent_;              // for a part; released after memory_
+  BufferRef parent_;              // for a part: the whole; released after memory_
   std::unique_ptr<Memory> memory_;
-  size_t size_, capacity_;
+  size_t size_, capacity_, offset_ = 0;
 };
 
 // Copy between host and device, in queue order. OutOfRange if the range is outside the buffer.

@@ -83,6 +83,7 @@ class BufferPool::State : public Buffer::Owner {
     return exact_ ? std::max<size_t>(size, 1) : SizeClass(size);
   }
   void set_exact(bool exact) { exact_ = exact; }
+  bool is_exact() const { return exact_; }
 
  private:
   // Allocates a new block. If the first attempt lacks memory, releases the cached blocks and
@@ -138,6 +139,8 @@ absl::StatusOr<BufferRef> BufferPool::Allocate(size_t size) {
 }
 
 void BufferPool::set_exact(bool exact) { state_->set_exact(exact); }
+
+bool BufferPool::is_exact() const { return state_->is_exact(); }
 
 void BufferPool::Trim() { state_->Trim(); }
 

@@ -45,6 +45,7 @@ class BufferPool {
   // Makes later blocks exactly as large as requested, so that a simulator detects accesses beyond
   // the end of a buffer.
   void set_exact(bool exact);
+  bool is_exact() const;
 
   // Releases all cached blocks.
   void Trim();

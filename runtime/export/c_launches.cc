@@ -16,14 +16,15 @@ absl::StatusOr<std::string> CEntryWriter::Body(std::span<const ScheduledKernel> 
   std::string out;
   for (const auto& [device, temporaries] : by_device) {
     std::vector<size_t> offsets;
-    for (const size_t bytes : temporaries.plan.block_bytes) {
+    for (const size_t bytes : temporaries.plan.arena_bytes) {
       offsets.push_back(entry.scratch_bytes);
       entry.scratch_bytes += AlignedC(bytes);
     }
     for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
       const int b = temporaries.buffers[i];
       const BufferDecl& decl = module_.buffers[static_cast<size_t>(b)];
-      const size_t offset = offsets[static_cast<size_t>(temporaries.plan.block_of[i])];
+      const MemoryPlan::Place& place = temporaries.plan.places[i];
+      const size_t offset = offsets[place.arena] + place.offset;
       pointers_[b] = Cat("((", c::ElementType(decl.dtype.scalar()), "*)(temp + ", offset, "))");
     }
   }

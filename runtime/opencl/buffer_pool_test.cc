@@ -150,12 +150,18 @@ TEST(BufferPoolTest, APartSharesTheMemoryOfTheWhole) {
   EXPECT_FALSE(Buffer::Part(whole, align + 1, 4).ok());
   EXPECT_FALSE(Buffer::Part(whole, align, 4 * align).ok());
   EXPECT_FALSE(Buffer::Part(whole, align, 0).ok());
-  EXPECT_FALSE(Buffer::Part(*part, 0, 4).ok());
+  const auto inner = Buffer::Part(*part, 0, 4);
+  ASSERT_TRUE(inner.ok()) << inner.status();
+  EXPECT_EQ(&(*inner)->whole(), whole.get());
+  EXPECT_EQ((*inner)->offset(), 2 * align);
+  EXPECT_FALSE(Buffer::Part(*part, align - 1, 2).ok());
   whole.reset();  // the sub-buffer keeps the memory alive
   EXPECT_EQ(pool.stats().cached_bytes, 0u);
   std::vector<std::byte> back(align);
   ASSERT_TRUE(Read(**part, 0, back).ok());
   EXPECT_EQ(std::memcmp(back.data(), data.data() + 2 * align, align), 0);
+  ASSERT_TRUE(Read(**inner, 0, std::span(back).first(4)).ok());
+  EXPECT_EQ(std::memcmp(back.data(), data.data() + 2 * align, 4), 0);
 }
 
 TEST(BufferPoolTest, ThreadsShareAPool) {

@@ -1,5 +1,7 @@
 #include "runtime/plan/extents.h"
 
+#include <algorithm>
+
 #include "base/status.h"
 
 namespace tg::runtime {
@@ -56,6 +58,16 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const Var
     shape.push_back(*extent);
   }
   return shape;
+}
+
+bool HasShape(const BufferDecl& buffer, const VarMap& vars, std::span<const int64_t> shape) {
+  const auto lookup = [&](std::string_view name) -> std::optional<int64_t> {
+    const auto value = vars.find(name);
+    return value == vars.end() ? std::nullopt : std::optional(value->second);
+  };
+  return std::equal(
+      buffer.shape.begin(), buffer.shape.end(), shape.begin(), shape.end(),
+      [&](const DeclDim& dim, int64_t size) { return size >= 0 && dim.Evaluate(lookup) == size; });
 }
 
 absl::StatusOr<std::vector<int64_t>> GreatestShape(const Declarations& decls,

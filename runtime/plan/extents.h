@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ absl::StatusOr<size_t> BufferBytes(const Declarations& decls, const BufferDecl& 
 // Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
 // variable, or an extent that is negative with these values.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
+
+// Whether ShapeOf returns this shape. Allocates nothing.
+bool HasShape(const BufferDecl& buffer, const VarMap& vars, std::span<const int64_t> shape);
 
 // Returns the shape that BufferBytes counts without values of variables.
 absl::StatusOr<std::vector<int64_t>> GreatestShape(const Declarations& decls,

@@ -8,9 +8,14 @@
 namespace tg::runtime {
 namespace {
 
+using Place = MemoryPlan::Place;
+
+// Without gaps between buffers, so that sums of bytes are what they are.
+constexpr ArenaLimits kPacked = {.alignment = 1};
+
 TEST(MemoryPlan, Nothing) {
   const MemoryPlan plan = PlanMemory({});
-  EXPECT_TRUE(plan.block_bytes.empty());
+  EXPECT_TRUE(plan.arena_bytes.empty());
   EXPECT_EQ(plan.planned_bytes, 0u);
   EXPECT_EQ(plan.live_bytes, 0u);
 }
@@ -18,23 +23,72 @@ TEST(MemoryPlan, Nothing) {
 // A chain of any length needs two buffers.
 TEST(MemoryPlan, ChainAlternates) {
   std::vector<Lifetime> chain;
-  for (int i = 0; i < 100; ++i) chain.push_back({1000, i, i + 1});
+  for (int i = 0; i < 100; ++i) chain.push_back({1024, i, i + 1});
   const MemoryPlan plan = PlanMemory(chain);
-  EXPECT_EQ(plan.block_bytes, (std::vector<size_t>{1000, 1000}));
-  EXPECT_EQ(plan.separate_bytes, 100000u);
-  EXPECT_EQ(plan.planned_bytes, 2000u);
-  EXPECT_EQ(plan.live_bytes, 2000u);
+  EXPECT_EQ(plan.arena_bytes, (std::vector<size_t>{2048}));
+  EXPECT_EQ(plan.separate_bytes, 102400u);
+  EXPECT_EQ(plan.planned_bytes, 2048u);
+  EXPECT_EQ(plan.live_bytes, 2048u);
 }
 
-TEST(MemoryPlan, SmallBufferTakesSmallestFreeBlock) {
-  const MemoryPlan plan = PlanMemory(std::vector<Lifetime>{{800, 0, 1}, {100, 0, 1}, {90, 2, 3}});
-  EXPECT_EQ(plan.block_bytes, (std::vector<size_t>{800, 100}));
-  EXPECT_EQ(plan.block_of, (std::vector<int>{0, 1, 1}));
+// A chain of a million buffers is ordinary.
+TEST(MemoryPlan, LongChain) {
+  std::vector<Lifetime> chain;
+  for (int i = 0; i < 1'000'000; ++i) chain.push_back({64 + static_cast<size_t>(i % 7), i, i + 1});
+  EXPECT_LE(PlanMemory(chain).planned_bytes, 3u * 128);
+}
+
+TEST(MemoryPlan, SmallBuffersShareTheBytesOfALargeOne) {
+  const MemoryPlan plan =
+      PlanMemory(std::vector<Lifetime>{{800, 0, 1}, {300, 2, 3}, {500, 2, 3}}, kPacked);
+  EXPECT_EQ(plan.arena_bytes, (std::vector<size_t>{800}));
+  EXPECT_EQ(plan.places, (std::vector<Place>{{0, 0}, {0, 500}, {0, 0}}));
+}
+
+TEST(MemoryPlan, TakesTheSmallestGap) {
+  // Live with the last one: 40 bytes at 0, 30 at 60, 30 at 100; gaps of 20 and of 10.
+  const MemoryPlan plan = PlanMemory(
+      std::vector<Lifetime>{{60, 0, 0}, {40, 1, 3}, {40, 0, 0}, {30, 0, 3}, {30, 0, 1}, {10, 3, 3}},
+      kPacked);
+  EXPECT_EQ(plan.places[1].offset, 0u);
+  EXPECT_EQ(plan.places[3].offset, 100u);
+  EXPECT_EQ(plan.places[5].offset, 40u);
+  EXPECT_EQ(plan.planned_bytes, 160u);
+}
+
+// For each order, buffers for which only that one needs no more than what is live.
+TEST(MemoryPlan, TakesTheBestOrder) {
+  const std::vector<Lifetime> lives[] = {
+      {{20, 2, 4}, {20, 3, 5}, {40, 4, 4}, {10, 4, 5}, {50, 0, 2}},
+      {{30, 1, 5}, {40, 0, 0}, {30, 2, 3}, {40, 0, 2}},
+      {{50, 2, 3}, {40, 0, 5}, {40, 0, 2}, {60, 4, 4}},
+  };
+  for (const std::vector<Lifetime>& buffers : lives) {
+    const MemoryPlan plan = PlanMemory(buffers, kPacked);
+    EXPECT_EQ(plan.planned_bytes, plan.live_bytes);
+  }
 }
 
 TEST(MemoryPlan, SharedStepMeansBothLive) {
-  const MemoryPlan plan = PlanMemory(std::vector<Lifetime>{{8, 0, 2}, {8, 2, 3}});
-  EXPECT_NE(plan.block_of[0], plan.block_of[1]);
+  const MemoryPlan plan = PlanMemory(std::vector<Lifetime>{{8, 0, 2}, {8, 2, 3}}, kPacked);
+  EXPECT_NE(plan.places[0], plan.places[1]);
+}
+
+TEST(MemoryPlan, EmptyBuffersHaveAPlace) {
+  const MemoryPlan plan = PlanMemory(std::vector<Lifetime>{{0, 0, 1}, {0, 1, 1}});
+  EXPECT_EQ(plan.arena_bytes, (std::vector<size_t>{65}));
+  EXPECT_EQ(plan.live_bytes, 0u);
+}
+
+// What a device does not allocate at once is in several arenas; a buffer that is too large alone is
+// in one that the device refuses.
+TEST(MemoryPlan, SeveralArenas) {
+  const std::vector<Lifetime> lives = {{100, 0, 1}, {100, 0, 1}, {50, 0, 1}, {250, 2, 2}};
+  const MemoryPlan plan = PlanMemory(std::span(lives).first(3), {.alignment = 1, .max_bytes = 180});
+  EXPECT_EQ(plan.places, (std::vector<Place>{{0, 0}, {1, 0}, {0, 100}}));
+  EXPECT_EQ(plan.arena_bytes, (std::vector<size_t>{150, 100}));
+  EXPECT_EQ(PlanMemory(lives, {.alignment = 1, .max_bytes = 180}).arena_bytes,
+            (std::vector<size_t>{250}));
 }
 
 TEST(MemoryPlan, RandomLives) {
@@ -46,15 +100,23 @@ TEST(MemoryPlan, RandomLives) {
       life.first = static_cast<int>(random() % 30);
       life.last = life.first + static_cast<int>(random() % 8);
     }
-    const MemoryPlan plan = PlanMemory(lives);
-    size_t sum = 0;
+    ArenaLimits limits;
+    limits.alignment = size_t{1} << random() % 9;
+    if (round % 2 == 1) limits.max_bytes = 5000 + random() % 5000;
+    const MemoryPlan plan = PlanMemory(lives, limits);
+    size_t sum = 0, rounded = 0;
     for (size_t i = 0; i < lives.size(); ++i) {
       sum += lives[i].bytes;
-      const auto block = static_cast<size_t>(plan.block_of[i]);
-      ASSERT_LE(lives[i].bytes, plan.block_bytes[block]);
+      rounded += lives[i].bytes + limits.alignment;
+      const Place& place = plan.places[i];
+      ASSERT_EQ(place.offset % limits.alignment, 0u);
+      ASSERT_LE(place.offset + std::max<size_t>(lives[i].bytes, 1), plan.arena_bytes[place.arena]);
       for (size_t j = 0; j < i; ++j) {
-        const bool overlap = lives[i].first <= lives[j].last && lives[j].first <= lives[i].last;
-        ASSERT_FALSE(overlap && plan.block_of[i] == plan.block_of[j]) << i << " and " << j;
+        if (lives[i].first > lives[j].last || lives[j].first > lives[i].last) continue;
+        const Place& other = plan.places[j];
+        ASSERT_TRUE(place.arena != other.arena || place.offset >= other.offset + lives[j].bytes ||
+                    other.offset >= place.offset + lives[i].bytes)
+            << i << " and " << j;
       }
     }
     size_t most = 0;
@@ -68,7 +130,8 @@ TEST(MemoryPlan, RandomLives) {
     EXPECT_EQ(plan.separate_bytes, sum);
     EXPECT_EQ(plan.live_bytes, most);
     EXPECT_LE(plan.live_bytes, plan.planned_bytes);
-    EXPECT_LE(plan.planned_bytes, plan.separate_bytes);
+    EXPECT_LE(plan.planned_bytes, rounded);
+    for (const size_t bytes : plan.arena_bytes) EXPECT_LE(bytes, limits.max_bytes);
   }
 }
 

@@ -2,9 +2,9 @@
 // whose arguments are resolved; a replay allocates nothing.
 //
 // The caller provides and keeps the buffers of inputs, outputs, params and states; several plans of
-// one module may share them. The plan owns the temporaries, which share memory if their lifetimes
-// do not overlap (memory_plan.h). Everything runs in the order of the device's queue, so a plan may
-// be enqueued again before its previous run has ended.
+// one module may share them. The plan owns the temporaries, which are parts of one arena a device
+// and share its bytes if their lifetimes do not overlap (memory_plan.h). Everything runs in the
+// order of the device's queue, so a plan may be enqueued again before its previous run has ended.
 //
 // A graph over several devices has one queue per device. A copy between devices waits for the
 // commands that write its source; commands that overwrite memory which a copy uses wait for the

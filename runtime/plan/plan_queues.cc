@@ -7,6 +7,23 @@
 namespace tg::runtime {
 
 void Plan::FindHazards() {
+  const auto first = [&](size_t i) {
+    return steps_[i].transfer ? &steps_[i].transfer->sender() : kernels_[i].context;
+  };
+  bool has_several = false;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    has_several |= first(i) != first(0) || kernels_[i].context != first(0);
+  }
+  if (!has_several) return;
+  std::vector<MemoryRange> ranges;
+  for (const BufferRef& buffer : buffers_) {
+    MemoryRange& range = ranges.emplace_back();
+    range.end = 1;
+    if (buffer == nullptr) continue;
+    range = {&buffer->whole(), buffer->offset(),
+             buffer->offset() + std::max<size_t>(buffer->size(), 1)};
+  }
+  const std::vector<std::vector<int>> pieces = PiecesOf(ranges);
   std::vector<Command> commands;
   std::vector<Enqueued> enqueued;
   const auto add = [&](size_t step, const Context& context) -> Command& {
@@ -17,32 +34,30 @@ void Plan::FindHazards() {
     enqueued.emplace_back().step = step;
     return command;
   };
-  // Temporaries in one block of memory conflict with each other.
-  std::map<const Buffer*, int> blocks;
-  const auto block = [&](const BufferSlice& slice) {
-    const Buffer* memory = buffers_[static_cast<size_t>(slice.buffer)].get();
-    return blocks.try_emplace(memory, static_cast<int>(blocks.size())).first->second;
+  const auto touch = [&](const BufferSlice& slice, std::vector<int>& numbers) {
+    const std::vector<int>& own = pieces[static_cast<size_t>(slice.buffer)];
+    numbers.insert(numbers.end(), own.begin(), own.end());
   };
   for (size_t i = 0; i < steps_.size(); ++i) {
     const std::vector<BufferSlice>& buffers = graph_->steps[i].buffers;
     if (const auto& transfer = steps_[i].transfer) {
       if (transfer->through_host()) {
-        add(i, transfer->sender()).reads.push_back(block(buffers[1]));
+        touch(buffers[1], add(i, transfer->sender()).reads);
         enqueued.back().reads = true;
-        add(i, transfer->receiver()).writes.push_back(block(buffers[0]));
+        touch(buffers[0], add(i, transfer->receiver()).writes);
       } else {
         Command& command = add(i, transfer->receiver());
-        command.reads.push_back(block(buffers[1]));
-        command.writes.push_back(block(buffers[0]));
+        touch(buffers[1], command.reads);
+        touch(buffers[0], command.writes);
       }
       continue;
     }
     Command& command = add(i, *kernels_[i].context);
     for (const codegen::KernelParam& param : steps_[i].rendered->params) {
       if (param.is_var) continue;
-      const int memory = block(buffers[static_cast<size_t>(param.slot)]);
-      if (param.reads) command.reads.push_back(memory);
-      if (param.writes) command.writes.push_back(memory);
+      const BufferSlice& slice = buffers[static_cast<size_t>(param.slot)];
+      if (param.reads) touch(slice, command.reads);
+      if (param.writes) touch(slice, command.writes);
     }
   }
   if (queues_.size() < 2) return;

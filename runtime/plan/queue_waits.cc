@@ -1,7 +1,9 @@
 #include "runtime/plan/queue_waits.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace tg::runtime {
 namespace {
@@ -13,6 +15,26 @@ struct Accesses {
 };
 
 }  // namespace
+
+std::vector<std::vector<int>> PiecesOf(std::span<const MemoryRange> ranges) {
+  std::map<const void*, std::set<size_t>> borders;
+  for (const MemoryRange& range : ranges) borders[range.memory].insert({range.begin, range.end});
+  std::map<const void*, int> first;  // the number of the piece at the first border
+  int next = 0;
+  for (const auto& [memory, all] : borders) {
+    first[memory] = next;
+    next += static_cast<int>(all.size());
+  }
+  std::vector<std::vector<int>> pieces;
+  for (const MemoryRange& range : ranges) {
+    const std::set<size_t>& all = borders[range.memory];
+    auto at = all.find(range.begin);
+    int number = first[range.memory] + static_cast<int>(std::distance(all.begin(), at));
+    std::vector<int>& numbers = pieces.emplace_back();
+    for (; *at < range.end; ++at) numbers.push_back(number++);
+  }
+  return pieces;
+}
 
 std::vector<std::vector<size_t>> FindWaits(std::span<const Command> commands) {
   std::map<int, Accesses> memory;

@@ -16,6 +16,16 @@ struct Command {
   std::vector<int> reads, writes;  // numbers of pieces of memory, from 0
 };
 
+// Bytes of a piece of memory that a device allocates at once; at least one.
+struct MemoryRange {
+  const void* memory = nullptr;
+  size_t begin = 0, end = 0;
+};
+
+// Returns for each range the numbers of the pieces that make it up: two ranges have a number in
+// common if they have a byte in common.
+std::vector<std::vector<int>> PiecesOf(std::span<const MemoryRange> ranges);
+
 // Returns, for each command in enqueue order, the earlier commands of other queues that it must
 // wait for. Waits that the order of the queues and earlier waits imply are omitted.
 std::vector<std::vector<size_t>> FindWaits(std::span<const Command> commands);

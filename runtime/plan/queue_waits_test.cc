@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <set>
 
@@ -101,6 +103,29 @@ TEST(Hazards, RandomCommandsAreOrdered) {
     }
   }
   EXPECT_GT(total, 500u);
+}
+
+TEST(Hazards, PiecesAreSharedByRangesThatOverlap) {
+  int memory[2];
+  const MemoryRange ranges[] = {{&memory[0], 0, 100},
+                                {&memory[0], 100, 150},
+                                {&memory[0], 50, 120},
+                                {&memory[1], 50, 120},
+                                {&memory[0], 0, 150}};
+  const std::vector<std::vector<int>> pieces = PiecesOf(ranges);
+  const auto share = [&](size_t a, size_t b) {
+    return std::any_of(pieces[a].begin(), pieces[a].end(), [&](int piece) {
+      return std::find(pieces[b].begin(), pieces[b].end(), piece) != pieces[b].end();
+    });
+  };
+  for (size_t a = 0; a < std::size(ranges); ++a) {
+    EXPECT_FALSE(pieces[a].empty());
+    for (size_t b = 0; b < std::size(ranges); ++b) {
+      const bool overlap = ranges[a].memory == ranges[b].memory &&
+                           ranges[a].begin < ranges[b].end && ranges[b].begin < ranges[a].end;
+      EXPECT_EQ(share(a, b), overlap) << a << " and " << b;
+    }
+  }
 }
 
 }  // namespace

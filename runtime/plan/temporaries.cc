@@ -32,15 +32,26 @@ absl::StatusOr<std::map<int, Lifetime>> LivesOf(const Declarations& decls,
 }  // namespace
 
 absl::StatusOr<std::map<std::string, Temporaries>> PlanTemporaries(
-    const Declarations& decls, std::span<const ScheduledKernel> schedule, const VarMap& vars) {
+    const Declarations& decls, std::span<const ScheduledKernel> schedule, const VarMap& vars,
+    const ArenaLimits& limits) {
   TG_ASSIGN_OR_RETURN(const auto lives, LivesOf(decls, schedule, /*temporary=*/true, vars));
+  // The planner's offsets do not overflow below this.
+  constexpr uint64_t kMost = uint64_t{1} << 60;
+  uint64_t sum = 0;
+  for (const auto& [buffer, life] : lives) {
+    if (life.bytes < kMost) sum += life.bytes + limits.alignment;
+    if (life.bytes < kMost && sum < kMost) continue;
+    return InvalidArgument("the temporaries up to @",
+                           decls.buffers[static_cast<size_t>(buffer)].name,
+                           " have more bytes than any memory");
+  }
   std::map<std::string, Temporaries> found;
   for (const auto& [buffer, life] : lives) {
     Temporaries& there = found[decls.buffers[static_cast<size_t>(buffer)].device];
     there.buffers.push_back(buffer);
     there.lives.push_back(life);
   }
-  for (auto& [device, there] : found) there.plan = PlanMemory(there.lives);
+  for (auto& [device, there] : found) there.plan = PlanMemory(there.lives, limits);
   return found;
 }
 

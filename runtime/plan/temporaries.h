@@ -17,16 +17,17 @@
 
 namespace tg::runtime {
 
-// The temporaries of a schedule on one device, their lifetimes, and their blocks.
+// The temporaries of a schedule on one device, their lifetimes, and their places in arenas.
 struct Temporaries {
   std::vector<int> buffers;     // indices in Declarations::buffers
   std::vector<Lifetime> lives;  // parallel to `buffers`
   MemoryPlan plan;
 };
 
-// Returns the temporaries by device name.
+// Returns the temporaries by device name. InvalidArgument if their bytes cannot be counted.
 absl::StatusOr<std::map<std::string, Temporaries>> PlanTemporaries(
-    const Declarations& decls, std::span<const ScheduledKernel> schedule, const VarMap& vars = {});
+    const Declarations& decls, std::span<const ScheduledKernel> schedule, const VarMap& vars = {},
+    const ArenaLimits& limits = {});
 
 // Returns the other buffers that the schedule uses, with their first and last step, by index in
 // Declarations::buffers. A state has its greatest size whatever the variables are.
@@ -48,7 +49,7 @@ inline std::vector<const ScheduledGraph*> AddressesOf(std::span<const ScheduledG
 struct GraphMemory {
   std::map<int, size_t> buffers;  // bytes by index in Declarations::buffers
   size_t stored_bytes = 0;        // of the buffers that are not temporary
-  size_t temporary_bytes = 0;     // of the blocks that each graph's temporaries share
+  size_t temporary_bytes = 0;     // of the arenas that each graph's temporaries share
 };
 
 // Returns the memory by device name.

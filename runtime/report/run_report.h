@@ -51,7 +51,7 @@ struct BufferReport {
   std::string device;      // in the module; empty: the default device
   int64_t bytes = 0;
   int64_t first = 0, last = 0;    // the first and the last kernel that uses it
-  std::optional<int64_t> offset;  // temporaries: of its block, if all blocks are in one row
+  std::optional<int64_t> offset;  // temporaries: in the arena, if one device has all of them
 
   template <typename Self, typename F>
   static void Fields(Self& self, F&& f) {

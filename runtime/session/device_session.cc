@@ -9,13 +9,11 @@
 namespace tg::runtime {
 namespace {
 
-Span MoveOf(const char* name, const BufferDecl& buffer, size_t bytes) {
+// Nothing for a log that does not exist.
+Span MoveOf(const SpanLog* log, const char* name, const BufferDecl& buffer, size_t bytes) {
+  if (log == nullptr) return {};
   return {.name = name, .buffer = buffer.name, .bytes = static_cast<int64_t>(bytes)};
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<GraphNeeds> NeedsOfGraphs(const Executable& executable) {
   std::vector<GraphNeeds> all;
@@ -147,7 +145,7 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, siz
 
 absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int64_t>,
                                    std::span<const std::byte> bytes) {
-  const ScopedSpan span(options_.spans, MoveOf("upload", buffer, bytes.size()));
+  const ScopedSpan span(options_.spans, MoveOf(options_.spans, "upload", buffer, bytes.size()));
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, bytes.size()));
   if (!bytes.empty()) TG_RETURN_IF_ERROR(Write(*ref, 0, bytes));
   if (options_.on_upload) options_.on_upload(bytes.size());
@@ -168,7 +166,8 @@ bool DeviceSession::Adopt(const BufferDecl& buffer, std::span<const std::byte> b
 }
 
 absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
-  const ScopedSpan span(options_.spans, MoveOf("download", buffer, tensor.data.size()));
+  const ScopedSpan span(options_.spans,
+                        MoveOf(options_.spans, "download", buffer, tensor.data.size()));
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, tensor.data.size()));
   if (!tensor.data.empty()) TG_RETURN_IF_ERROR(Read(*ref, 0, tensor.data));
   if (tensor.type == ElementType::kBool) NormalizeBools(tensor.data);

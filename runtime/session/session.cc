@@ -13,11 +13,11 @@ absl::StatusOr<size_t> FindGraphToRun(std::string_view module,
                                       std::string_view name) {
   if (graphs.empty()) return NotFound("module @", module, " has no graph");
   if (name.empty()) {
-    std::vector<size_t> others;
-    for (size_t i = 0; i < graphs.size(); ++i) {
-      if (graphs[i] != kInitGraph) others.push_back(i);
+    const auto is_other = [](std::string_view graph) { return graph != kInitGraph; };
+    const auto other = std::find_if(graphs.begin(), graphs.end(), is_other);
+    if (std::count_if(graphs.begin(), graphs.end(), is_other) == 1) {
+      return static_cast<size_t>(other - graphs.begin());
     }
-    if (others.size() == 1) return others[0];
     name = "main";
   }
   const auto found = std::find(graphs.begin(), graphs.end(), name);
@@ -26,20 +26,43 @@ absl::StatusOr<size_t> FindGraphToRun(std::string_view module,
 }
 
 absl::StatusOr<const BufferDecl*> FindStored(const Declarations& decls, std::string_view name) {
+  const BufferDecl* found = decls.FindBuffer(name);
+  if (found != nullptr && found->role != Role::kTemp) return found;
   std::vector<std::string_view> names;
   for (const BufferDecl& buffer : decls.buffers) {
-    if (buffer.role == Role::kTemp) continue;
-    if (buffer.name == name) return &buffer;
-    names.push_back(buffer.name);
+    if (buffer.role != Role::kTemp) names.push_back(buffer.name);
   }
   return NotFound("there is no buffer @", name, OtherNames(name, names));
 }
 
+Session::Session(const Declarations& declarations, std::vector<GraphNeeds> graphs,
+                 OpenContents contents)
+    : declarations_(&declarations), graphs_(std::move(graphs)), contents_(std::move(contents)) {
+  for (const GraphNeeds& g : graphs_) graph_names_.push_back(g.name);
+}
+
 absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
-  TG_RETURN_IF_ERROR(CheckInput(*declarations_, name, tensor.type, tensor.shape));
+  return Set(name, tensor.type, tensor.shape, tensor.data);
+}
+
+absl::Status Session::Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                          std::span<const std::byte> elements) {
+  const BufferDecl* known = declarations_->FindBuffer(name);
+  const auto last = shapes_.find(name);
+  // What an input was given before, it can be given again.
+  const bool is_as_before = known != nullptr && known->role == Role::kInput &&
+                            last != shapes_.end() && ElementTypeOf(known->dtype.scalar()) == type &&
+                            std::ranges::equal(last->second, shape);
+  if (!is_as_before) TG_RETURN_IF_ERROR(CheckInput(*declarations_, name, type, shape));
   const BufferDecl& buffer = *declarations_->FindBuffer(name);
-  TG_RETURN_IF_ERROR(Upload(buffer, tensor.shape, tensor.data));
-  shapes_[buffer.name] = tensor.shape;
+  if (NumBytes(type, shape) != elements.size()) {
+    return InvalidArgument("@", name, ": ", elements.size(), " bytes are given for ",
+                           TypeAndShape(type, shape));
+  }
+  TG_RETURN_IF_ERROR(Upload(buffer, shape, elements));
+  if (is_as_before) return absl::OkStatus();
+  shapes_[buffer.name].assign(shape.begin(), shape.end());
+  ready_ = nullptr;
   if (buffer.role == Role::kParam) {
     is_initialized_ = false;
     ++params_set_;
@@ -48,6 +71,7 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
 }
 
 void Session::AdoptContents(const Session& from, std::span<const std::string> shared) {
+  ready_ = nullptr;
   for (const std::string& name : shared) {
     const auto shape = from.shapes_.find(name);
     if (shape != from.shapes_.end()) shapes_[name] = shape->second;
@@ -58,7 +82,9 @@ void Session::AdoptContents(const Session& from, std::span<const std::string> sh
 
 absl::Status Session::SetVar(std::string_view name, int64_t value) {
   TG_ASSIGN_OR_RETURN(const VarDecl* var, CheckVar(*declarations_, name, value));
-  given_vars_[var->name] = value;
+  const auto [given, is_new] = given_vars_.try_emplace(var->name, value);
+  if (is_new || given->second != value) ready_ = nullptr;
+  given->second = value;
   return absl::OkStatus();
 }
 
@@ -97,10 +123,11 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
 
 absl::Status Session::Run(std::string_view graph_name, int64_t times) {
   if (times < 1) return InvalidArgument("a graph cannot run ", times, " times");
-  std::vector<std::string_view> names;
-  for (const GraphNeeds& g : graphs_) names.push_back(g.name);
+  const std::vector<std::string_view>& names = graph_names_;
   TG_ASSIGN_OR_RETURN(const size_t number, FindGraphToRun(declarations_->name, names, graph_name));
   const GraphNeeds* graph = &graphs_[number];
+  if (graph == ready_) return Execute(*graph, last_vars_, times);
+  ready_ = nullptr;
   std::vector<const GraphNeeds*> graphs = {graph};
   const auto init = std::find(names.begin(), names.end(), kInitGraph);
   if (init != names.end() && graph->name != kInitGraph && !is_initialized_) {
@@ -130,6 +157,7 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
       });
   if (!broken.empty()) return absl::InvalidArgumentError(broken);
   for (const GraphNeeds* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g, g == graph ? times : 1));
+  if (graph->name != kInitGraph) ready_ = graph;
   return absl::OkStatus();
 }
 
@@ -152,6 +180,12 @@ absl::Status Session::RunOne(const GraphNeeds& graph, int64_t times) {
 }
 
 absl::StatusOr<HostTensor> Session::Get(std::string_view name) {
+  HostTensor tensor;
+  TG_RETURN_IF_ERROR(GetInto(name, tensor));
+  return tensor;
+}
+
+absl::Status Session::GetInto(std::string_view name, HostTensor& tensor) {
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(*declarations_, name));
   if (!shapes_.contains(name) && (!has_run_ || buffer->role != Role::kOutput)) {
     return absl::FailedPreconditionError(Cat("@", name, " has no contents yet"));
@@ -159,10 +193,13 @@ absl::StatusOr<HostTensor> Session::Get(std::string_view name) {
   const std::optional<ElementType> type =
       buffer->dtype.is_value() ? ElementTypeOf(buffer->dtype.scalar()) : std::nullopt;
   if (!type) return Unimplemented("@", name, " is of type ", buffer->dtype.ToString());
-  TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, last_vars_));
-  TG_ASSIGN_OR_RETURN(HostTensor tensor, MakeHostTensor(*type, std::move(shape)));
-  TG_RETURN_IF_ERROR(Download(*buffer, tensor));
-  return tensor;
+  const bool fits = tensor.type == *type && HasShape(*buffer, last_vars_, tensor.shape) &&
+                    NumBytes(*type, tensor.shape) == tensor.data.size();
+  if (!fits) {
+    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, last_vars_));
+    TG_ASSIGN_OR_RETURN(tensor, MakeHostTensor(*type, std::move(shape)));
+  }
+  return Download(*buffer, tensor);
 }
 
 }  // namespace tg::runtime

@@ -45,6 +45,9 @@ class Session {
   // Sets the contents of an input or state, or of a param without contents in the module. NotFound
   // (with the existing names) for an unknown name, InvalidArgument for another type or shape.
   absl::Status Set(std::string_view name, const HostTensor& tensor);
+  // The same for dense elements in the caller's memory, which may be reused at once.
+  absl::Status Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                   std::span<const std::byte> elements);
 
   // NotFound if there is no such variable, InvalidArgument outside of its bounds.
   absl::Status SetVar(std::string_view name, int64_t value);
@@ -53,17 +56,19 @@ class Session {
   // graph. Before the first run, and after a param was set, @init runs if the module has it.
   // FailedPrecondition names the inputs and variables that were not given. With `times` above 1 the
   // graph runs that often in a row, with one wait after the last run: what a program that does not
-  // read each result pays.
+  // read each result pays. A run like the last one, with other contents of the same shapes,
+  // allocates no memory on the host.
   absl::Status Run(std::string_view graph = "", int64_t times = 1);
 
   // Returns the contents of an output, state, input or param, in the shape given by the last run's
   // variables. FailedPrecondition for an output before any run.
   absl::StatusOr<HostTensor> Get(std::string_view name);
+  // The same in a tensor whose memory is used again if it has that type and shape.
+  absl::Status GetInto(std::string_view name, HostTensor& tensor);
 
  protected:
   // The declarations are owned by the derived class, and so is what `graphs` points at.
-  Session(const Declarations& declarations, std::vector<GraphNeeds> graphs, OpenContents contents)
-      : declarations_(&declarations), graphs_(std::move(graphs)), contents_(std::move(contents)) {}
+  Session(const Declarations& declarations, std::vector<GraphNeeds> graphs, OpenContents contents);
 
   // For a session that shares buffers of these names with `from`: takes over what is known about
   // their contents. If params were set since the last time, @init runs again.
@@ -92,13 +97,16 @@ class Session {
 
   const Declarations* declarations_;
   const std::vector<GraphNeeds> graphs_;
+  std::vector<std::string_view> graph_names_;  // parallel to graphs_
   const OpenContents contents_;
   VarMap given_vars_, last_vars_;
   ShapesByName shapes_;
   std::set<const GraphNeeds*> completed_;  // graphs that have run: what they need is there
   bool has_run_ = false;
   bool is_initialized_ = false;  // @init has run with these params
-  int64_t params_set_ = 0;       // how many times the contents of a param were set
+  // The graph of the last run, if a run would find everything as that one did.
+  const GraphNeeds* ready_ = nullptr;
+  int64_t params_set_ = 0;  // how many times the contents of a param were set
 };
 
 // Returns the number of the graph that `name` means, see Run. NotFound lists the existing graphs.

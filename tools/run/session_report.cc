@@ -39,12 +39,13 @@ absl::StatusOr<std::map<int, int64_t>> AddBuffers(const Declarations& module,
     report.memory.temporary_bytes += Signed(plan.planned_bytes);
     report.memory.separate_bytes += Signed(plan.separate_bytes);
     report.memory.live_bytes += Signed(plan.live_bytes);
-    std::vector<int64_t> begins = {0};  // by block
-    for (const size_t bytes : plan.block_bytes) begins.push_back(begins.back() + Signed(bytes));
+    std::vector<int64_t> begins = {0};  // by arena
+    for (const size_t bytes : plan.arena_bytes) begins.push_back(begins.back() + Signed(bytes));
     for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
       lives[temporaries.buffers[i]] = temporaries.lives[i];
       if (by_device.size() > 1) continue;
-      offsets[temporaries.buffers[i]] = begins[static_cast<size_t>(plan.block_of[i])];
+      const runtime::MemoryPlan::Place& place = plan.places[i];
+      offsets[temporaries.buffers[i]] = begins[place.arena] + Signed(place.offset);
     }
   }
   std::map<int, int64_t> numbers;

@@ -31,7 +31,7 @@ function showMemory() {
     root.append(svg("text", {class: "faint", x: x(i + 0.5), y: height - bottom + 16, "text-anchor": "middle"}, String(i + 1)));
   }
   root.append(svg("text", {class: "faint", x: width - 10, y: height - 3, "text-anchor": "end"},
-                  "kernel; a rectangle is a buffer in its block, the line is what is live"));
+                  "kernel; a rectangle is a buffer in the arena, the line is what is live"));
   temporaries.forEach((b, n) => {
     if (b.offset === null) return;
     const block = svg("rect", {
