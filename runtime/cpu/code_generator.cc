@@ -22,19 +22,36 @@ using CompileFunction = decltype(&tg_codegen_compile);
 
 std::string Directory(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// Where the library may be: the file that $TG_CODEGEN names; in the executable's folder, or in
-// ../lib from there; or below the root of a build's output, in which the executable is.
+// The folder of the file that contains this code, if that is a shared library; else empty.
+std::string LibraryFolder() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(&LibraryFolder), &info) == 0) return "";
+  const std::string file = info.dli_fname == nullptr ? "" : info.dli_fname;
+  return file.ends_with(".so") || file.find(".so.") != std::string::npos ? Directory(file) : "";
+}
+
+// Where the library may be: the file that $TG_CODEGEN names; in the folder of the shared library
+// that contains this code; in the executable's folder, or in ../lib from there; or below the root
+// of a build's output, in which one of them is.
 std::vector<std::string> Places() {
   if (const char* file = std::getenv("TG_CODEGEN"); file != nullptr && *file != '\0') return {file};
+  std::vector<std::string> places;
+  const auto add_folders_above = [&places](std::string folder) {
+    for (; folder.size() > 1; folder = Directory(folder)) {
+      places.push_back(Cat(folder, "/codegen/llvm/", kFile));
+    }
+  };
+  if (const std::string folder = LibraryFolder(); !folder.empty()) {
+    places.push_back(Cat(folder, "/", kFile));
+    add_folders_above(folder);
+  }
   char executable[PATH_MAX] = {};
   const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-  if (length <= 0) return {};
-  std::string folder = Directory(std::string(executable, static_cast<size_t>(length)));
-  std::vector<std::string> places = {Cat(folder, "/", kFile),
-                                     Cat(Directory(folder), "/lib/", kFile)};
-  for (; folder.size() > 1; folder = Directory(folder)) {
-    places.push_back(Cat(folder, "/codegen/llvm/", kFile));
-  }
+  if (length <= 0) return places;
+  const std::string folder = Directory(std::string(executable, static_cast<size_t>(length)));
+  places.push_back(Cat(folder, "/", kFile));
+  places.push_back(Cat(Directory(folder), "/lib/", kFile));
+  add_folders_above(folder);
   return places;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -104,7 +105,22 @@ Processor Query() {
   return p;
 }
 
+std::mutex& ProcessorsMutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+// Both are guarded by the mutex.
+int wanted_processors = 0;
+bool processors_were_asked_for = false;
+
 }  // namespace
+
+bool SetUsableProcessors(int processors) {
+  const std::lock_guard lock(ProcessorsMutex());
+  if (processors_were_asked_for) return false;
+  wanted_processors = processors;
+  return true;
+}
 
 const Processor& ThisProcessor() {
   static const Processor& processor = *new Processor(Query());
@@ -112,6 +128,11 @@ const Processor& ThisProcessor() {
 }
 
 int UsableProcessors() {
+  {
+    const std::lock_guard lock(ProcessorsMutex());
+    processors_were_asked_for = true;
+    if (wanted_processors > 0) return wanted_processors;
+  }
   int usable = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   // A set of 1024 processors is too small for the largest machines.
   const size_t bytes = CPU_ALLOC_SIZE(8192);

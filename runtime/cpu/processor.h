@@ -24,6 +24,10 @@ const Processor& ThisProcessor();
 // (taskset), bounded by its control group's quota. At least 1.
 int UsableProcessors();
 
+// Has UsableProcessors() return this number; 0: what the system says. False, and nothing is
+// changed, once that has been called.
+bool SetUsableProcessors(int processors);
+
 }  // namespace tg::cpu
 
 #endif  // TG_RUNTIME_CPU_PROCESSOR_H_

@@ -27,7 +27,7 @@ BENCHMARKS = "docs/benchmarks.md"
 CODE = (".h", ".cc", ".c", ".cl", ".def", ".bzl", ".py", ".sh")
 TEXT = CODE + (".md", ".uop", ".txt", "BUILD", "WORKSPACE", ".bazelrc")
 # Who may include whom: a layer sees those to its left; frontend/ sees base/ and ir/ alone.
-LAYERS = ["base", "ir", "passes", "codegen", "runtime", "tools"]
+LAYERS = ["base", "ir", "passes", "codegen", "runtime", "tools", "capi"]
 SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
 SEES["frontend"] = ["base", "ir", "frontend"]
 # The enums of ir/op_groups.h, without Op.
@@ -38,6 +38,7 @@ OWN_NAMESPACES = {"codegen/llvm": "llvm_ir", "frontend/tokenizer/testing": "jinj
                   "passes/directives": "directive", "passes/rewrite": "prove", "passes/simplify": "rule_lists",
                   "tools": "accuracy"}
 SEES["tools"] = SEES["tools"] + ["frontend"]
+SEES["capi"] = SEES["capi"] + ["frontend"]
 # A pass includes no other pass, except that simplify is a library as well, which these folders use. A name that
 # is not needed is an error, none is added.
 SIMPLIFY_USERS = ["devectorize", "expand", "indices", "kernelize", "lower", "schedule"]

@@ -12,7 +12,8 @@
 namespace tg::driver {
 
 absl::Status CheckDimensions(const onnx::OnnxSignature& model, const SizeMap& vars,
-                             const SizeMap& max_sizes) {
+                             const SizeMap& max_sizes, std::string_view var_option,
+                             std::string_view max_option) {
   std::vector<std::string_view> names;
   for (const onnx::OnnxValueInfo& input : model.inputs) {
     if (!input.shape) continue;
@@ -29,8 +30,8 @@ absl::Status CheckDimensions(const onnx::OnnxSignature& model, const SizeMap& va
     return InvalidArgument(option, " ", name, ": there is no dimension @", name,
                            runtime::OtherNames(name, names));
   };
-  for (const auto& [name, value] : vars) TG_RETURN_IF_ERROR(check("--var", name));
-  for (const auto& [name, value] : max_sizes) TG_RETURN_IF_ERROR(check("--max", name));
+  for (const auto& [name, value] : vars) TG_RETURN_IF_ERROR(check(var_option, name));
+  for (const auto& [name, value] : max_sizes) TG_RETURN_IF_ERROR(check(max_option, name));
   return absl::OkStatus();
 }
 

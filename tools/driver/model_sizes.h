@@ -17,9 +17,11 @@ namespace tg::driver {
 
 using SizeMap = std::map<std::string, int64_t, std::less<>>;
 
-// Checks that --var and --max name open dimensions of the inputs; any other name is misspelt.
+// Checks that --var and --max name open dimensions of the inputs; any other name is misspelt. The
+// last two are what messages call the options.
 absl::Status CheckDimensions(const onnx::OnnxSignature& model, const SizeMap& vars,
-                             const SizeMap& max_sizes);
+                             const SizeMap& max_sizes, std::string_view var_option = "--var",
+                             std::string_view max_option = "--max");
 
 // --var, --max and --value of tools that only compile.
 class ModelSizes {

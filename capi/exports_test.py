@@ -1,0 +1,41 @@
+"""libtg.so exports what tg.h declares, and needs no more than it says: exports_test.py LIBRARY HEADER"""
+
+import re
+import subprocess
+import sys
+import unittest
+
+LIBRARY, HEADER = sys.argv[1:3]
+
+
+def run(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+class ExportsTest(unittest.TestCase):
+    def test_exports_are_those_of_the_header(self):
+        with open(HEADER) as header:
+            declared = set(re.findall(r"^TG_API [^;]*?\b(tg_\w+)\(", header.read(), re.MULTILINE))
+        self.assertGreater(len(declared), 20)
+        exported = set()
+        for line in run("nm", "-D", "--defined-only", LIBRARY).splitlines():
+            kind, name = line.split()[-2:]
+            # The linker exports templates of the standard library that Abseil's libraries use too.
+            if kind in "VW" and re.match(r"_ZN?K?S|_ZTISt", name):
+                continue
+            if kind != "A":
+                exported.add(name.split("@")[0])
+        self.assertEqual(declared, exported)
+
+    def test_needs_neither_opencl_nor_llvm(self):
+        needed = re.findall(r"\(NEEDED\).*\[(.*?)\]", run("readelf", "-d", LIBRARY))
+        known = r"libabsl_\w+\.so\.\d+|lib(c|m|dl|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*"
+        self.assertEqual([name for name in needed if not re.fullmatch(known, name)], [])
+        self.assertIn("libc.so.6", needed)
+
+    def test_has_its_name(self):
+        self.assertIn("[libtg.so.1]", run("readelf", "-d", LIBRARY))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,234 @@
+#include "capi/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/status.h"
+#include "capi/compile.h"
+#include "capi/structs.h"
+#include "ir/interpret/options.h"
+#include "passes/pipeline.h"
+#include "runtime/artifact/artifact_file.h"
+#include "runtime/artifact/open_artifact.h"
+#include "runtime/session/device_session_options.h"
+#include "runtime/session/reference_session.h"
+#include "runtime/session/tensors.h"
+#include "runtime/specialize/specializer.h"
+
+namespace tg::capi {
+namespace {
+
+absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenArtifact(const Input& input,
+                                                                     const LoadOptions& options) {
+  if (options.device == "reference") {
+    return InvalidArgument(input.path, " is compiled; the interpreter needs the model");
+  }
+  if (options.float16 || !options.onnx.sizes.empty() || !options.onnx.max_sizes.empty() ||
+      !options.inputs.empty()) {
+    return InvalidArgument(input.path, " is compiled; sizes and float16 need the model");
+  }
+  TG_ASSIGN_OR_RETURN(artifact::ArtifactFile file,
+                      artifact::ArtifactFile::Read(input.mapped, input.bytes(), input.path));
+  artifact::ArtifactOptions artifact;
+  const std::string texts[] = {options.device};
+  TG_ASSIGN_OR_RETURN(artifact.devices, runtime::ParseDeviceRequest(texts));
+  artifact.profiling = artifact.time_kernels = options.profile;
+  artifact.cache = ProcessCache();
+  return artifact::OpenArtifact(std::move(file), std::move(artifact));
+}
+
+absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenDevice(std::unique_ptr<Module> module,
+                                                                   const LoadOptions& options) {
+  TG_ASSIGN_OR_RETURN(const passes::Pipeline pipeline, PipelineFor(options));
+  runtime::DeviceSessionOptions devices;
+  devices.time_kernels = options.profile;
+  const std::unique_ptr<Module> uncompiled = Clone(*module);
+  TG_RETURN_IF_ERROR(CompileModule(*module, options, pipeline, devices));
+  // Times are of one plan.
+  if (!options.profile) {
+    devices.chooser = specialize::Specializer::Create(*uncompiled, pipeline, devices);
+  }
+  TG_RETURN_IF_ERROR(options.progress("kernels", 0));
+  return runtime::DeviceSession::Create(std::move(module), std::move(devices));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Model>> Model::Open(const Input& input, const LoadOptions& options) {
+  TG_RETURN_IF_ERROR(options.progress("read", 0));
+  std::shared_ptr<Model> model(new Model);
+  model->memory_ = input.memory;
+  model->file_name_ = input.path.substr(input.path.rfind('/') + 1);
+  model->is_profiled_ = options.profile;
+  if (input.is_artifact) {
+    TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
+                        OpenArtifact(input, options));
+    model->device_ = session.get();
+    model->session_ = std::move(session);
+    model->Declare(model->device_->executable());
+    for (const runtime::ScheduledGraph& graph : model->device_->executable().graphs) {
+      model->graphs_.push_back(graph.name);
+    }
+  } else {
+    std::map<std::string, std::string, std::less<>> names;
+    TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(input, options, &names));
+    for (const auto& [symbol, name] : names) model->symbols_[name] = symbol;
+    // Before the passes, which declare more.
+    model->Declare(*module);
+    for (const auto& graph : module->graphs) model->graphs_.push_back(graph->name);
+    if (options.device == "reference") {
+      const interpret::InterpretOptions how = interpret::OptionsFor(*module);
+      model->session_ = std::make_unique<runtime::ReferenceSession>(std::move(module), how);
+    } else {
+      TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
+                          OpenDevice(std::move(module), options));
+      model->device_ = session.get();
+      model->session_ = std::move(session);
+    }
+  }
+  std::erase(model->graphs_, std::string(kInitGraph));
+  if (model->device_ != nullptr) model->ListKernels();
+  TG_RETURN_IF_ERROR(options.progress("open", 1));
+  return model;
+}
+
+void Model::Declare(const Declarations& declarations) {
+  variables_ = declarations.vars;
+  for (const BufferDecl& buffer : declarations.buffers) {
+    int role = TG_PARAM;
+    switch (buffer.role) {
+      case Role::kInput:
+        role = TG_INPUT;
+        break;
+      case Role::kOutput:
+        role = TG_OUTPUT;
+        break;
+      case Role::kState:
+        role = TG_STATE;
+        break;
+      case Role::kParam:
+        break;
+      case Role::kTemp:
+        continue;
+    }
+    Tensor tensor;
+    tensor.symbol = tensor.name = buffer.name;
+    for (const auto& [name, symbol] : symbols_) {
+      if (symbol == buffer.name) tensor.name = name;
+    }
+    tensor.text = runtime::DeclaredType(buffer);
+    tensor.info = {};
+    const std::optional<runtime::ElementType> type =
+        buffer.dtype.is_value() ? runtime::ElementTypeOf(buffer.dtype.scalar()) : std::nullopt;
+    tensor.info.type = type ? TypeOf(*type) : TG_TYPE_NONE;
+    tensor.info.role = role;
+    tensor.info.rank = static_cast<uint32_t>(buffer.shape.size());
+    tensor.info.has_contents = runtime::HasContents(buffer) ? 1 : 0;
+    for (size_t i = 0; i < std::min<size_t>(buffer.shape.size(), TG_MAX_RANK); ++i) {
+      const std::optional<DimExpr::Range> bounds = BoundsOf(declarations, buffer.shape[i]);
+      tensor.info.min_shape[i] = bounds ? bounds->first : 0;
+      tensor.info.max_shape[i] = bounds ? bounds->second : INT64_MAX;
+    }
+    tensors_[role].push_back(std::move(tensor));
+  }
+  for (std::vector<Tensor>& list : tensors_) {
+    for (Tensor& tensor : list) {
+      tensor.info.name = tensor.name.c_str();
+      tensor.info.text = tensor.text.c_str();
+    }
+  }
+}
+
+absl::StatusOr<size_t> Model::Count(int role) const {
+  if (role < TG_INPUT || role > TG_PARAM) return InvalidArgument("there is no role ", role);
+  return tensors_[role].size();
+}
+
+absl::StatusOr<tg_tensor_info> Model::Info(int role, size_t index) const {
+  TG_ASSIGN_OR_RETURN(const size_t count, Count(role));
+  if (index >= count) return NotFound("there is no tensor ", index, " of ", count);
+  return tensors_[role][index].info;
+}
+
+std::string Model::SymbolOf(std::string_view name) const {
+  const auto symbol = symbols_.find(name);
+  return symbol == symbols_.end() ? std::string(name) : symbol->second;
+}
+
+absl::Status Model::SetVariable(std::string_view name, int64_t value) {
+  const std::lock_guard lock(mutex_);
+  return session_->SetVar(name, value);
+}
+
+absl::Status Model::Set(const TensorView& tensor) {
+  const std::lock_guard lock(mutex_);
+  return SetLocked(tensor);
+}
+
+absl::Status Model::SetLocked(const TensorView& tensor) {
+  TG_ASSIGN_OR_RETURN(const runtime::HostTensor copy, tensor.Copy());
+  return session_->Set(SymbolOf(tensor.name), copy);
+}
+
+absl::Status Model::Run(const char* graph) {
+  const std::lock_guard lock(mutex_);
+  return RunLocked(graph);
+}
+
+absl::Status Model::RunLocked(const char* graph) {
+  TG_RETURN_IF_ERROR(session_->Run(graph == nullptr ? "" : graph));
+  if (device_ == nullptr) return absl::OkStatus();
+  TG_ASSIGN_OR_RETURN(last_graph_, FindGraphName(graph));
+  if (is_profiled_) KeepLeast(last_graph_);
+  return absl::OkStatus();
+}
+
+absl::Status Model::Get(tg_tensor* tensor) {
+  const std::lock_guard lock(mutex_);
+  return GetLocked(tensor);
+}
+
+absl::Status Model::GetLocked(tg_tensor* out) {
+  if (out == nullptr) return InvalidArgument("the pointer to tg_tensor is null");
+  tg_tensor tensor;
+  TG_RETURN_IF_ERROR(ReadStruct(out, "tg_tensor", tensor));
+  if (tensor.name == nullptr) return InvalidArgument("the name of a tensor is null");
+  TG_ASSIGN_OR_RETURN(const runtime::HostTensor contents, session_->Get(SymbolOf(tensor.name)));
+  const size_t bytes = contents.data.size();
+  if (contents.shape.size() > TG_MAX_RANK) {
+    return Unimplemented("@", tensor.name, ": its rank is ", contents.shape.size(), ", above ",
+                         TG_MAX_RANK);
+  }
+  if (tensor.data != nullptr && tensor.bytes < bytes) {
+    return InvalidArgument("@", tensor.name, " is ",
+                           runtime::TypeAndShape(contents.type, contents.shape), ", of ", bytes,
+                           " bytes; the memory for it has ", tensor.bytes);
+  }
+  if (tensor.data != nullptr && bytes > 0) std::memcpy(tensor.data, contents.data.data(), bytes);
+  tensor.type = TypeOf(contents.type);
+  tensor.rank = static_cast<uint32_t>(contents.shape.size());
+  std::fill(std::begin(tensor.shape), std::end(tensor.shape), 0);
+  std::copy(contents.shape.begin(), contents.shape.end(), tensor.shape);
+  tensor.bytes = bytes;
+  return WriteStruct(tensor, "tg_tensor", out);
+}
+
+absl::Status Model::Call(const char* graph, std::span<const TensorView> inputs, tg_tensor* outputs,
+                         size_t num_outputs) {
+  if (num_outputs > 0 && outputs == nullptr) {
+    return InvalidArgument("the list of outputs is null");
+  }
+  const size_t stride = num_outputs > 0 ? outputs->size : 0;
+  if (num_outputs > 0) TG_RETURN_IF_ERROR(CheckSize(stride, "tg_tensor"));
+  const std::lock_guard lock(mutex_);
+  for (const TensorView& input : inputs) TG_RETURN_IF_ERROR(SetLocked(input));
+  TG_RETURN_IF_ERROR(RunLocked(graph));
+  for (size_t i = 0; i < num_outputs; ++i) {
+    auto* output = reinterpret_cast<tg_tensor*>(reinterpret_cast<char*>(outputs) + i * stride);
+    TG_RETURN_IF_ERROR(GetLocked(output));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg::capi
