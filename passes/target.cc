@@ -72,12 +72,12 @@ std::vector<Target> MakePresets() {
   gpu.group_seconds = 1e-8;
   gpu.not_hidden = 1.0 / 4;
   gpu.items_per_unit = 256;
-  gpu.kernel_seconds = 3.9e-6;
+  gpu.kernel_seconds = 4e-6;
   gpu.sector_bytes = 32;
-  gpu.step_seconds = 6e-7;
-  gpu.overlapped_instructions = 64;
-  gpu.barrier_seconds = 2e-7;
-  gpu.not_overlapped = 0.17;
+  gpu.step_seconds = 3.5e-7;
+  gpu.overlapped_instructions = 24;
+  gpu.barrier_seconds = 2.5e-7;
+  gpu.not_overlapped = 0.7;
   all.push_back(gpu);
 
   Target plain = gpu;
@@ -109,6 +109,7 @@ std::vector<Target> MakePresets() {
   nvidia.core_cache_bytes = 128 << 10;
   nvidia.shared_cache_bytes = 50 << 20;
   nvidia.core_cache_bytes_per_second = 2e11;
+  nvidia.shared_cache_bytes_per_second = 8e10;
   all.push_back(nvidia);
 
   Target intel = gpu;

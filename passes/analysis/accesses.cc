@@ -1,6 +1,7 @@
 #include "passes/analysis/accesses.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <unordered_map>
 #include <utility>
@@ -52,6 +53,45 @@ std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
     }
   }
   return strides;
+}
+
+// The parts of an index along one leaf, where it occurs in sums, products with constants, quotients
+// and remainders by constants; nullopt if it occurs elsewhere.
+using Growth = llvm::SmallVector<GrowthPart, 2>;
+bool AddGrowth(const UOp* u, const UOp* leaf, double factor, Growth& to) {
+  if (u == leaf) {
+    to.push_back({GrowthPart::Kind::kLinear, factor, 0});
+    return true;
+  }
+  if (u->op == Op::kAdd || u->op == Op::kSub) {
+    return AddGrowth(u->src(0), leaf, factor, to) &&
+           AddGrowth(u->src(1), leaf, u->op == Op::kAdd ? factor : -factor, to);
+  }
+  for (const size_t k : {0, 1}) {
+    if (u->op == Op::kMul && IsConst(u->src(k))) {
+      return AddGrowth(u->src(1 - k), leaf, factor * static_cast<double>(u->src(k)->word()), to);
+    }
+  }
+  const bool divides = u->op == Op::kFloorDiv, wraps = u->op == Op::kFloorMod;
+  if (!divides && !wraps) return !PartsOf(u).Contains(leaf);
+  if (!IsConst(u->src(1)) || u->src(1)->word() <= 0) return !PartsOf(u).Contains(leaf);
+  Growth inner;
+  if (!AddGrowth(u->src(0), leaf, 1, inner)) return false;
+  const auto by = static_cast<double>(u->src(1)->word());
+  for (const GrowthPart& part : inner) {
+    if (part.each == 0) continue;
+    // A quotient of a quotient grows once in both periods, a remainder of one at each of its steps.
+    const double period = by / std::abs(part.each);
+    if (divides) {
+      to.push_back(
+          {GrowthPart::Kind::kQuotient, factor * part.each / by, std::max(period, part.period)});
+    } else if (part.kind == GrowthPart::Kind::kLinear) {
+      to.push_back({GrowthPart::Kind::kRemainder, factor * part.each, period});
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 // a / d, rounded up; d > 0.
@@ -288,7 +328,12 @@ class Finder {
     a.packed = at.packed;
     if (at.is_known) {
       a.is_gated = !at.clauses.empty();
-      a.stride = StridesOf(Flatten(b_, shapes_.Of(ptr), at.index, simplify_), leaves_);
+      const UOp* index = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+      a.stride = StridesOf(index, leaves_);
+      a.growth.resize(leaves_.size());
+      for (size_t i = 0; i < leaves_.size(); ++i) {
+        if (!a.stride[i] && !AddGrowth(index, leaves_[i], 1, a.growth[i])) a.growth[i].clear();
+      }
       a.masked.resize(leaves_.size());
       a.boundaries.resize(leaves_.size());
       for (const UOp* clause : at.clauses) {
@@ -343,6 +388,23 @@ class Finder {
 };
 
 }  // namespace
+
+std::optional<double> Access::DistanceOf(size_t axis, int64_t step, int64_t count) const {
+  const auto steps = static_cast<double>(step), all = steps * static_cast<double>(count);
+  if (stride[axis]) return static_cast<double>(*stride[axis]) * steps;
+  if (axis >= growth.size() || growth[axis].empty()) return std::nullopt;
+  double sum = 0;
+  for (const GrowthPart& part : growth[axis]) {
+    const bool stays = all <= part.period;  // in one block of the period
+    const bool skips = part.period > 0 && std::fmod(steps, part.period) == 0;
+    if (part.kind == GrowthPart::Kind::kQuotient && stays) continue;
+    if (part.kind == GrowthPart::Kind::kRemainder && (skips || (!stays && steps > part.period))) {
+      continue;
+    }
+    sum += part.each * steps;
+  }
+  return sum;
+}
 
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
                                  SimplifyFn simplify, bool with_staged) {

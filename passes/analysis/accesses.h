@@ -9,6 +9,7 @@
 
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
 #include "passes/analysis/kernel_axes.h"
 
@@ -26,6 +27,15 @@ struct MaskBoundaries {
   bool anywhere = false;
 };
 
+// What a term adds to an address for each iteration of an axis: always (period 0), only on average
+// as a quotient grows once in `period` iterations, or until a remainder wraps after `period`.
+struct GrowthPart {
+  enum class Kind : uint8_t { kLinear, kQuotient, kRemainder };
+  Kind kind = Kind::kLinear;
+  double each = 0;
+  double period = 0;
+};
+
 struct Access {
   const UOp* node = nullptr;  // the load or store; or the staged value that is read
   int64_t slot = 0;           // number of the kernel's argument; -1 for a staged value
@@ -35,6 +45,12 @@ struct Access {
   // By base axis: the distance in elements between the addresses of consecutive iterations (0: the
   // same address). nullopt if the address is not affine in the axis.
   std::vector<std::optional<int64_t>> stride;
+  // By base axis whose stride is nullopt because its counter occurs in quotients and remainders by
+  // constants: the parts of the address's growth. Empty if it occurs in another way.
+  std::vector<llvm::SmallVector<GrowthPart, 2>> growth;
+  // The mean distance in elements between addresses, `step` iterations of a base axis after each
+  // other, over `count` steps that begin where a remainder does. nullopt if it is not known.
+  std::optional<double> DistanceOf(size_t axis, int64_t step, int64_t count) const;
   std::vector<bool> masked;                // by base axis: whether the predicate depends on it
   std::vector<MaskBoundaries> boundaries;  // by base axis: the predicate's boundaries
 

@@ -44,23 +44,21 @@ double VectorsOf(double lanes, Scalar type, const passes::Target& target) {
   return std::ceil(lanes / width);
 }
 
-double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
-                          const passes::Target& target) {
+AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
+                  const passes::Target& target) {
   llvm::SmallVector<std::pair<int64_t, double>, 8> lanes;  // strides and trips
+  double elements = 1;
   for (const uint16_t loop : access.nest.lanes) {
-    if (access.strides[loop] != 0) lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
+    if (access.strides[loop] == 0) continue;
+    lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
+    elements *= work.loops[loop].trips;
   }
   const double gates = access.is_gated ? kGateInstructions : 0;
+  if (access.is_broadcast) return {elements * (1 + gates), 1};
   if (access.spread > 1) {
-    // Fragments of a matrix are read by whole vectors.
-    double elements = 1;
-    for (const auto& [stride, trips] : lanes) elements *= trips;
-    return std::ceil(elements / access.spread * access.element_bytes / kFragmentBytes);
-  }
-  if (access.is_broadcast) {
-    double elements = 1;
-    for (const auto& [stride, trips] : lanes) elements *= trips;
-    return elements * (1 + gates);
+    const double bytes = elements / access.spread * access.element_bytes;
+    const double instructions = std::ceil(bytes / kFragmentBytes);
+    return {instructions, bytes / access.element_bytes / instructions};
   }
   // If several loops of lanes have the same stride, as in a window, the one with the most trips
   // comes first, and makes the run of adjacent elements.
@@ -69,11 +67,22 @@ double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
   });
   double run = 1, runs = 1;  // adjacent elements, and how many such runs
   for (const auto& [stride, trips] : lanes) {
-    (static_cast<double>(stride) == run ? run : runs) *= trips;
+    const auto distance = static_cast<double>(stride);
+    if (!target.HasVectors() && distance <= run) {
+      run += (trips - 1) * distance;  // copies of a body load what they share once
+    } else {
+      (distance == run ? run : runs) *= trips;
+    }
   }
   const double widest = std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
-  if (run == 1) return runs * ((lanes.empty() ? 1 : target.lane_instructions) + gates);
-  return runs * std::ceil(run / widest) * (1 + gates);
+  if (run == 1) return {runs * ((lanes.empty() ? 1 : target.lane_instructions) + gates), 1};
+  const double vectors = std::ceil(run / widest);
+  return {runs * vectors * (1 + gates), run / vectors};
+}
+
+double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
+                          const passes::Target& target) {
+  return FormOf(work, access, target).instructions;
 }
 
 Instructions CountInstructions(const ScheduledWork& work, const passes::Target& target) {

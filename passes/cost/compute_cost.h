@@ -17,6 +17,14 @@ struct Instructions {
 // if the target has no vectors.
 double VectorsOf(double lanes, Scalar type, const passes::Target& target);
 
+// How one execution of an access is written: its instructions, and the adjacent elements that each
+// moves.
+struct AccessForm {
+  double instructions = 1, elements = 1;
+};
+AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
+                  const passes::Target& target);
+
 // Instructions for one execution of an access. Without lanes: one. With lanes: one for each run of
 // adjacent lanes of at most Target::mem_width bytes, and two for each lane that has no neighbour,
 // since its element is moved into or out of a vector. A broadcast takes one for each element. A

@@ -11,10 +11,13 @@
 namespace tg::cost {
 namespace {
 
-// Registers of a work-item beside those for its sums: addresses, counters, and operands in flight.
+// Registers of a work-item without those for its sums: addresses, counters, and operands in flight.
 constexpr double kBaseRegisters = 32;
 // A sum, and the operands of its next addition.
-constexpr double kRegistersOfSum = 2;
+constexpr double kRegistersOfSum = 2.5;
+// A unit's cache moves two sectors in the time that local memory takes for the bytes of one, and
+// looks up three lines in the time that local memory takes for the bytes of two. Fitted.
+constexpr double kSectorTime = 1.0 / 2, kLineTime = 2.0 / 3;
 
 double GroupsOfUnit(const ScheduledWork& work, const passes::Target& target) {
   return std::ceil(std::max(1.0, work.Trips(Steps::kGroups)) / target.compute_units);
@@ -41,10 +44,14 @@ struct Strided {
   double stride, trips;
 };
 
-// Bytes of whole sectors that one instruction of a subgroup moves: `width` adjacent elements for
-// each work-item, where the last loops over work-items are those of neighbours.
-double SectorBytes(const ScheduledWork& work, const MemoryAccess& access, double width,
-                   const passes::Target& target) {
+// The elements that one instruction of a subgroup touches, as runs without gaps of `unit` elements
+// or more: `width` adjacent ones for each work-item, where the last loops over work-items are those
+// of neighbours.
+struct Runs {
+  double runs = 1, elements = 1;
+};
+Runs RunsOf(const ScheduledWork& work, const MemoryAccess& access, double width, double unit,
+            const passes::Target& target) {
   llvm::SmallVector<Strided, 4> strides = {{1, width}};
   double left = target.subgroup_size;
   for (const uint16_t i : llvm::reverse(access.nest.loops)) {
@@ -56,24 +63,31 @@ double SectorBytes(const ScheduledWork& work, const MemoryAccess& access, double
     }
   }
   llvm::sort(strides, [](const Strided& a, const Strided& b) { return a.stride < b.stride; });
-  const double sector = static_cast<double>(target.FetchedBytes()) / access.element_bytes;
-  double run = 1, runs = 1;
+  Runs out;
   for (const Strided& s : strides) {
-    if (s.stride <= std::max(run, sector)) {
-      run += (s.trips - 1) * s.stride;
+    if (s.stride <= std::max(out.elements, unit)) {
+      out.elements += (s.trips - 1) * s.stride;
     } else {
-      runs *= s.trips;
+      out.runs *= s.trips;
     }
   }
-  return runs * std::ceil(run / sector) * static_cast<double>(target.FetchedBytes());
+  return out;
 }
 
-double LanesOf(const ScheduledWork& work, const MemoryAccess& access) {
-  double lanes = 1;
-  for (const uint16_t i : access.nest.lanes) {
-    if (access.strides[i] != 0) lanes *= work.loops[i].trips;
-  }
-  return lanes;
+// The time of one instruction of a subgroup, as that of bytes of local memory: in a cache,
+// those of whole sectors and of each line that is looked up.
+double MovedBytes(const ScheduledWork& work, const MemoryAccess& access, double width,
+                  const passes::Target& target) {
+  const auto sector = static_cast<double>(target.FetchedBytes());
+  const double word = 4.0 * target.subgroup_size;  // what all work-items of a subgroup move at once
+  const auto bytes_of = [&](double unit) {
+    const Runs runs = RunsOf(work, access, width, unit / access.element_bytes, target);
+    return runs.runs * std::ceil(runs.elements * access.element_bytes / unit) * unit;
+  };
+  // Rows of local memory are padded, so that neighbours are in different banks.
+  if (access.is_local) return bytes_of(width * access.element_bytes);
+  if (access.fills > 0) return bytes_of(sector);
+  return std::max(kSectorTime * bytes_of(sector), kLineTime * bytes_of(word));
 }
 
 }  // namespace
@@ -104,15 +118,12 @@ double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
   const double least = 4.0 * target.subgroup_size;
   double bytes = 0;
   for (const MemoryAccess& a : work.accesses) {
-    const double lanes = LanesOf(work, a);
-    const double instructions = AccessInstructions(work, a, target);
-    const double moved =
-        a.spread > 1
-            ? lanes / a.spread / instructions * a.element_bytes * target.subgroup_size
-            : SectorBytes(work, a, std::max(1.0, std::floor(lanes / instructions)), target);
+    const AccessForm form = FormOf(work, a, target);
+    const double moved = a.spread > 1 ? form.elements * a.element_bytes * target.subgroup_size
+                                      : MovedBytes(work, a, form.elements, target);
     const double subgroups = std::ceil(StepsOf(work, a.nest, Steps::kItems) / target.subgroup_size);
-    bytes +=
-        StepsOf(work, a.nest, Steps::kSerial) * subgroups * instructions * std::max(least, moved);
+    bytes += StepsOf(work, a.nest, Steps::kSerial) * subgroups * form.instructions *
+             std::max(least, moved);
   }
   return GroupsOfUnit(work, target) * bytes / target.local_bytes_per_second;
 }
@@ -136,8 +147,8 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
   for (const MemoryAccess& a : work.accesses) {
     Body& body = body_of(a.nest);
     body.instructions += AccessInstructions(work, a, target);
-    // The loads that fill a copy wait together, and those that fill it ahead wait while the copy
-    // before it is used.
+    // The loads that fill a copy wait together. Those of the next copy, where it is filled ahead,
+    // wait while this one is used.
     if (a.fills > 0) {
       wait_of_copies = std::max(wait_of_copies, a.is_ahead ? 0 : a.fills * target.step_seconds);
     } else {

@@ -8,8 +8,8 @@
 
 namespace tg::cost {
 
-// Work-groups that a unit holds at a time: as many as its work-items, registers and local memory
-// allow, at least one. The registers of a work-item are estimated by the sums that it keeps.
+// Work-groups that a unit holds at a time, at least one: what its work-items, registers and local
+// memory allow. The registers of a work-item are estimated by the sums that it keeps.
 double ResidentGroups(const ScheduledWork& work, const passes::Target& target);
 
 // Seconds in which the busiest unit moves what its subgroups load and store, through its nearest
@@ -19,7 +19,7 @@ double AccessSeconds(const ScheduledWork& work, const passes::Target& target);
 
 // Seconds that a work-item of the busiest unit waits, one step of a loop after the other, for loads
 // and barriers, by rounds of resident groups. The device's compiler lets the steps of a short loop
-// wait together: as many as have Target::overlapped_instructions.
+// wait together, up to Target::overlapped_instructions.
 double LatencySeconds(const ScheduledWork& work, const passes::Target& target);
 
 }  // namespace tg::cost

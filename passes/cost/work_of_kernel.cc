@@ -1,5 +1,6 @@
 // From a kernel's body and schedule to the loops, accesses and operations that it executes.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -144,8 +145,9 @@ class WorkBuilder {
   std::vector<int64_t> StridesOf(const analysis::Access& a) const {
     std::vector<int64_t> strides;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const std::optional<int64_t>& stride = a.stride[s_.axes[i].base];
-      strides.push_back(stride ? std::abs(*stride) * in_axis_[i] : MemoryAccess::kUnrelated);
+      const std::optional<double> distance =
+          a.DistanceOf(s_.axes[i].base, in_axis_[i], s_.axes[i].max_size);
+      strides.push_back(distance ? std::llround(std::abs(*distance)) : MemoryAccess::kUnrelated);
     }
     return strides;
   }

@@ -1,11 +1,14 @@
-// The heuristic for GPUs: tinygrad's hand-coded rules (v0.10.3) in their order, over named axes.
+// The rules for GPUs. Those of tiles and locals began as tinygrad's hand-coded ones (v0.10.3).
 #include <algorithm>
+#include <cstddef>
 #include <tuple>
+#include <vector>
 
 #include "passes/schedule/gpu_axes.h"
 #include "passes/schedule/gpu_matvec.h"
 #include "passes/schedule/gpu_rows.h"
 #include "passes/schedule/gpu_sums.h"
+#include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
 
 namespace tg::schedule {
@@ -76,60 +79,41 @@ void UpcastMasked(ScheduleBuilder& t) {
   }
 }
 
-// Whether tiles of `times` as many results leave enough work-items for the device, if work-items
-// share the reduces of a tile (ShareReduces).
-bool LeavesEnough(const ScheduleBuilder& t, int64_t times) {
-  NodeMap<int64_t> terms;
-  int64_t longest = 1;
-  for (const analysis::BaseAxis& b : t.nest().base) {
-    const UOp* reduce = t.ReduceOf(b);
-    if (!reduce) continue;
-    int64_t& n = terms[reduce];
-    n = std::max<int64_t>(n, 1) * b.max_size;
-    longest = std::max(longest, n);
-  }
-  const int64_t steps = longest / t.target().AccessWords();
-  return t.WorkItems() / times * MaxSharingItems(t.target(), steps) >= EnoughItems(t);
-}
-
-// Upcasts axes along which some operand is invariant, by the words of an access or one less (3 or
-// 4): each load then serves several results.
-void UpcastBroadcast(ScheduleBuilder& t) {
+// Upcasts an axis along which some operand is invariant, by the words of an access or one less (3
+// or 4), so that each load serves several results. Returns false if there is no such axis.
+bool UpcastReused(ScheduleBuilder& t) {
   const int64_t words = t.target().AccessWords();
-  while (t.WorkItems() >= t.target().small_grid) {
-    using Score = std::tuple<int64_t, int64_t, size_t, int64_t>;
-    std::vector<Score> choices;
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
-      for (int64_t amount = std::max<int64_t>(2, words - 1); amount <= words; ++amount) {
-        // An axis that neither amount divides is padded to a multiple of the greater one, if the
-        // overhead is acceptable.
-        if (t.Size(i) % amount != 0) {
-          const bool neither = amount == words && t.Size(i) % (words - 1) != 0;
-          const bool pads = neither && t.IsTileable(i, amount);
-          if (!pads || !LeavesEnough(t, amount)) continue;
-        }
-        bool reused = false;
-        int64_t moving = 0, strides = 0;
-        for (const analysis::Access& a : t.accesses()) {
-          const int64_t s = t.Stride(a, i).value_or(1);
-          // An axis counts only if the operand that it reuses is not already reused along an axis
-          // that is upcast or unrolled.
-          bool has_other = false;
-          for (AxisKind kind : {AxisKind::kUpcast, AxisKind::kUnroll}) {
-            for (size_t u : t.Axes(kind)) has_other |= t.Stride(a, u) == 0;
-          }
-          reused |= s == 0 && !has_other;
-          moving += s > 0;
-          strides += s;
-        }
-        if (reused) choices.emplace_back(moving, strides, i, amount);
+  using Score = std::tuple<int64_t, int64_t, size_t, int64_t>;
+  std::vector<Score> choices;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
+    for (int64_t amount = std::max<int64_t>(2, words - 1); amount <= words; ++amount) {
+      // An axis that neither amount divides is padded to a multiple of the greater one, if the
+      // overhead is acceptable.
+      if (t.Size(i) % amount != 0) {
+        const bool neither = amount == words && t.Size(i) % (words - 1) != 0;
+        if (!neither || !t.IsTileable(i, amount)) continue;
       }
+      bool reused = false;
+      int64_t moving = 0, strides = 0;
+      for (const analysis::Access& a : t.accesses()) {
+        const int64_t s = t.Stride(a, i).value_or(1);
+        // An axis counts only if the operand that it reuses is not already reused along an axis
+        // that is upcast or unrolled.
+        bool has_other = false;
+        for (AxisKind kind : {AxisKind::kUpcast, AxisKind::kUnroll}) {
+          for (size_t u : t.Axes(kind)) has_other |= t.Stride(a, u) == 0;
+        }
+        reused |= s == 0 && !has_other;
+        moving += s > 0;
+        strides += s;
+      }
+      if (reused) choices.emplace_back(moving, strides, i, amount);
     }
-    if (choices.empty()) return;
-    const auto [moving, strides, axis, amount] = *std::min_element(choices.begin(), choices.end());
-    if (!t.Upcast(axis, amount)) return;
   }
+  if (choices.empty()) return false;
+  const auto [moving, strides, axis, amount] = *std::min_element(choices.begin(), choices.end());
+  return t.Upcast(axis, amount);
 }
 
 void Locals(ScheduleBuilder& t) {
@@ -184,22 +168,9 @@ void Locals(ScheduleBuilder& t) {
   }
 }
 
-}  // namespace
-
-void ScheduleForGpu(ScheduleBuilder& t) {
-  if (const analysis::LoopSet shared = t.SharedAlong()) {
-    ScheduleGpuRows(t, shared);
-    if (t.nest().GroupSize() == 1) Locals(t);
-    return;
-  }
-  if (ScheduleGpuSums(t) || ScheduleGpuMatvec(t) || ShareBlocks(t)) return;
-  const bool windows = NestedWindows(t);
-  if (!windows && (NestedReduce(t) || Matvec(t))) return;
-  const bool grouped = !windows && GroupReduce(t);
-  if (!windows && !grouped) {
-    UpcastMasked(t);
-    UpcastBroadcast(t);
-  }
+// Unrolls reduces, and proposes the results' tiles as they are, with each number of work-items that
+// may share the reduces of a tile.
+void ProposeShares(ScheduleBuilder& t, Proposals& to) {
   UnrollReduce(t);
   if (t.Axes(AxisKind::kUpcast).empty() && t.Axes(AxisKind::kUnroll).empty()) {
     const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
@@ -212,10 +183,78 @@ void ScheduleForGpu(ScheduleBuilder& t) {
       }
     }
   }
-  if (!grouped) ShareReduces(t);
-  // A group that shares reduces and has half of its work-items does not gain from more, since their
-  // partial results take local memory.
-  if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
+  const ScheduleBuilder::State tiles = t.Save();
+  const auto propose = [&](int64_t share) {
+    if (share > 1 && !ShareReduces(t, share)) return false;
+    // A group that shares reduces and has half of its work-items does not gain from more, since
+    // their partial results take local memory.
+    if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
+    to.Add();
+    t.Restore(tiles);
+    return true;
+  };
+  int64_t enough = EnoughSharing(t);
+  while (!propose(enough)) enough /= 2;
+  for (int64_t share = 1; propose(share); share *= 2) {
+  }
 }
+
+// Register tiles of results, of as many axes as reuse an operand, or fewer.
+void ProposeTiles(ScheduleBuilder& t, Proposals& to) {
+  if (t.SharedAlong()) return;
+  UpcastMasked(t);
+  std::vector<ScheduleBuilder::State> tiles;
+  size_t first = 0;  // the largest tile of a grid that is not small
+  do {
+    if (!tiles.empty() && t.WorkItems() >= t.target().small_grid) first = tiles.size();
+    tiles.push_back(t.Save());
+  } while (UpcastReused(t));
+  std::rotate(tiles.begin(), tiles.begin() + static_cast<std::ptrdiff_t>(first), tiles.end());
+  for (const ScheduleBuilder::State& tile : tiles) {
+    t.Restore(tile);
+    ProposeShares(t, to);
+  }
+}
+
+void ProposeRows(ScheduleBuilder& t, Proposals& to) {
+  const analysis::LoopSet shared = t.SharedAlong();
+  if (!shared) return;
+  ScheduleGpuRows(t, shared);
+  if (t.nest().GroupSize() == 1) Locals(t);
+  to.Add();
+}
+
+void ProposeWindows(ScheduleBuilder& t, Proposals& to) {
+  if (!t.SharedAlong() && NestedWindows(t)) ProposeShares(t, to);
+}
+
+void ProposeGroups(ScheduleBuilder& t, Proposals& to) {
+  if (t.SharedAlong() || !GroupReduce(t)) return;
+  UnrollReduce(t);
+  if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
+  to.Add();
+}
+
+// Proposes the schedule of a function that returns whether the kernel has its form.
+template <bool (*schedule)(ScheduleBuilder&)>
+void ProposeIf(ScheduleBuilder& t, Proposals& to) {
+  if (!t.SharedAlong() && schedule(t)) to.Add();
+}
+
+constexpr Rule kRules[] = {
+    {"rows", &ProposeRows},
+    {"sums", &ProposeIf<&ScheduleGpuSums>},
+    {"rows of a matrix", &ProposeIf<&ScheduleGpuMatvec>},
+    {"blocks of terms", &ProposeIf<&ShareBlocks>},
+    {"windows in a reduce", &ProposeWindows},
+    {"reduce of reduces", &ProposeIf<&NestedReduce>},
+    {"matrix times vector", &ProposeIf<&Matvec>},
+    {"reduce by a group", &ProposeGroups},
+    {"register tiles", &ProposeTiles},
+};
+
+}  // namespace
+
+constinit const std::span<const Rule> kGpuRules = kRules;
 
 }  // namespace tg::schedule

@@ -195,29 +195,30 @@ bool GroupReduce(ScheduleBuilder& t) {
   return !group.empty();
 }
 
-int64_t MaxSharingItems(const passes::Target& target, int64_t steps) {
-  return std::clamp<int64_t>(steps / target.least_steps, 1, target.group_items / 2);
+int64_t EnoughSharing(const ScheduleBuilder& t) {
+  int64_t longest = 0;
+  for (const std::string& name : FirstAxes(t)) {
+    longest = std::max(longest, t.Size(t.nest().AxisNamed(name)));
+  }
+  const int64_t most =
+      std::min<int64_t>(longest / t.target().least_steps, t.target().group_items / 2);
+  int64_t share = 1;
+  while (t.WorkItems() * share < EnoughItems(t) && 2 * share <= most) share *= 2;
+  return share;
 }
 
-void ShareReduces(ScheduleBuilder& t) {
-  // The same number of work-items shares each reduce. The longest reduce decides how many.
+bool ShareReduces(ScheduleBuilder& t, int64_t share) {
   const std::vector<std::string> names = FirstAxes(t);
-  int64_t longest = 0, divides = INT64_MAX;
+  if (names.empty()) return false;
   for (const std::string& name : names) {
     const size_t i = t.nest().AxisNamed(name);
-    if (t.IsSymbolic(i)) return;
-    longest = std::max(longest, t.Size(i));
-    divides = std::min(divides, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
+    if (t.IsSymbolic(i) || t.Size(i) % (2 * share) != 0) return false;
   }
-  const int64_t items = t.WorkItems(),
-                most = std::min(divides, MaxSharingItems(t.target(), longest));
-  int64_t share = 1;
-  while (items * share < EnoughItems(t) && 2 * share <= most) share *= 2;
-  if (share < 2 || names.empty()) return;
-  if (!t.Try<directive::Group>(t.nest().AxisNamed(names[0]), share)) return;
+  if (!t.Try<directive::Group>(t.nest().AxisNamed(names[0]), share)) return false;
   const std::string group = t.nest().axes[t.Axes(AxisKind::kGroup).back()].name;
   for (size_t k = 1; k < names.size(); ++k)
     t.TryWith<directive::Group>(t.nest().AxisNamed(names[k]), group);
+  return true;
 }
 
 }  // namespace tg::schedule

@@ -24,13 +24,13 @@ bool NestedWindows(ScheduleBuilder& t);
 // If the kernel has few results, the work-items of a group compute each reduce together.
 bool GroupReduce(ScheduleBuilder& t);
 
-// The largest number of work-items that should share a reduce of `steps` iterations: each needs
-// Target::least_steps.
-int64_t MaxSharingItems(const passes::Target& target, int64_t steps);
+// The number of work-items, a power of two, that should share the reduces of each tile so that
+// there are enough for the device, with Target::least_steps for each.
+int64_t EnoughSharing(const ScheduleBuilder& t);
 
-// If there are too few register tiles to keep the device busy, lets several work-items share the
-// reduces of each tile. Must be called after the tiles are chosen.
-void ShareReduces(ScheduleBuilder& t);
+// Lets `share` work-items share the reduces of each tile, at least two steps each. Must be called
+// after the tiles are chosen. Returns false, and changes nothing, if that is not legal.
+bool ShareReduces(ScheduleBuilder& t, int64_t share);
 
 }  // namespace tg::schedule
 

@@ -7,13 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "passes/analysis/accesses.h"
 #include "passes/analysis/structural_key.h"
+#include "passes/cost/predict_cost.h"
 #include "passes/directives/directives.h"
 #include "passes/indices/lower_indices.h"
 #include "passes/schedule/candidates.h"
 #include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/cpu_tuple.h"
 #include "passes/schedule/gpu_contraction.h"
+#include "passes/schedule/kernel_cost.h"
 #include "passes/schedule/packing.h"
+#include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
 #include "passes/schedule/staged_values.h"
 #include "passes/simplify/simplify.h"
@@ -43,16 +46,6 @@ bool HasIndexArithmetic(const Body& body) {
   return false;
 }
 
-// Who schedules the kernels of one kind of device: its contractions (no nest if the kernel is
-// none), and all others.
-struct Family {
-  std::optional<loop_nest::LoopNest> (*contraction)(const Module&, const KernelCalls&, Kernel&,
-                                                    const passes::Target&, Candidates*);
-  void (*other)(ScheduleBuilder&);
-};
-constexpr Family kCpu = {&ScheduleCpuContraction, &ScheduleForCpu};
-constexpr Family kGpu = {&ScheduleGpuContraction, &ScheduleForGpu};
-
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
             const passes::Target& target, Candidates* candidates, passes::Statistics& statistics) {
@@ -67,7 +60,6 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
     kernel.axes = start.ToAxes();
     return;
   }
-  const Family& family = target.is_gpu ? kGpu : kCpu;
   std::vector<analysis::Access> accesses = analysis::FindAccesses(
       scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
   // Only reduces of index arithmetic can be replaced by an expression without a loop. Finding them
@@ -77,25 +69,33 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   const bool tuples = llvm::any_of(start.base, [](const auto& base) {
     return base.reduce && base.reduce->op == Op::kReduceTuple;
   });
-  if (!places && !tuples) {
+  const auto count = [&] {
+    statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+  };
+  const bool may_contract = !places && !tuples;
+  if (may_contract && !target.is_gpu) {
     const UOp* const plain = kernel.body.root;
     if (std::optional<loop_nest::LoopNest> nest =
-            family.contraction(module, calls, kernel, target, candidates)) {
+            ScheduleCpuContraction(module, calls, kernel, target, candidates)) {
       kernel.axes = nest->ToAxes();
       ++statistics["schedule.contractions"];
-      statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
-      return;
+      return count();
     }
     kernel.body.root = plain;
   }
+  const bool stages = llvm::any_of(start.base, [](const auto& base) { return base.staged; });
+  const std::vector<analysis::Access> with_staged =
+      !stages ? accesses
+              : analysis::FindAccesses(
+                    scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); },
+                    /*with_staged=*/true);
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
                           target, candidates);
   if (tuples) {
     if (!target.is_gpu && target.HasVectors()) ScheduleCpuTuple(builder);
     kernel.directives = builder.directives();
     kernel.axes = builder.nest().ToAxes();
-    statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
-    return;
+    return count();
   }
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
@@ -103,10 +103,30 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
       return Choose(module, calls, kernel, target, candidates, statistics);
     }
   }
-  family.other(builder);
+  if (target.is_gpu) {
+    const double seconds = ApplyCheapest(kGpuRules, builder, [&](const loop_nest::LoopNest& nest) {
+      return cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target)
+          .Total();
+    });
+    const UOp* const plain = kernel.body.root;
+    if (may_contract) {
+      std::optional<loop_nest::LoopNest> nest =
+          ScheduleGpuContraction(module, calls, kernel, target, candidates);
+      const absl::StatusOr<cost::Cost> cost =
+          nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
+      if (cost.ok() && cost->OnDevice() * (1 - kPredictionError) <= seconds) {
+        kernel.axes = nest->ToAxes();
+        ++statistics["schedule.contractions"];
+        return count();
+      }
+    }
+    kernel.body.root = plain;
+  } else {
+    ScheduleForCpu(builder);
+  }
   kernel.directives = builder.directives();
   kernel.axes = builder.nest().ToAxes();
-  statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+  count();
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,

@@ -170,7 +170,6 @@ class ScheduleBuilder {
 int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 int64_t GreatestDivisor(int64_t n, int64_t limit);
 
-void ScheduleForGpu(ScheduleBuilder& builder);
 void ScheduleForCpu(ScheduleBuilder& builder);
 
 }  // namespace tg::schedule
