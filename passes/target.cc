@@ -109,6 +109,7 @@ std::vector<Target> MakePresets() {
   nvidia.core_cache_bytes = 128 << 10;
   nvidia.shared_cache_bytes = 50 << 20;
   nvidia.core_cache_bytes_per_second = 2e11;
+  nvidia.shared_cache_bytes_per_second = 8e10;
   all.push_back(nvidia);
 
   Target intel = gpu;
