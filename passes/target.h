@@ -197,6 +197,8 @@ struct Target {
 
   // Whether the renderer has matrix instructions on halves.
   bool HasMatrixInstructions() const { return inline_ptx; }
+  // Whether it has copies to local memory that a work-item does not wait for.
+  bool HasAsyncCopies() const { return inline_ptx; }
   // Their rate for factors of `bits` bits.
   double MatrixOperationsPerSecond(size_t bits) const {
     return matrix_flops_per_second * 16 / static_cast<double>(bits);

@@ -235,7 +235,8 @@ void KernelWriter::Name(const UOp* u, Expr& e) {
 
 void KernelWriter::Keep(const UOp* u, Expr& e) {
   // Selecting one lane of a name, or renaming it, costs no work.
-  if ((u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) || u->op == Op::kNoop) {
+  if ((u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) || u->op == Op::kNoop ||
+      IsRenaming(u)) {
     return;
   }
   if (plan_.uses(u) == 1) {

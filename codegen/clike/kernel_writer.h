@@ -127,6 +127,8 @@ class KernelWriter {
                                     bool splat) const = 0;
   // Whether a variable cannot have this name, beyond C's keywords and the names of KernelWriter.
   virtual bool IsReserved(std::string_view name) const = 0;
+  // Whether all users of the value can write it as a part of a name, so that it needs none.
+  virtual bool IsRenaming(const UOp*) const { return false; }
   // Writes the bits of integers of type `from`, in a text of this precedence, as `to`.
   virtual void Reinterpret(Scalar from, Scalar to, int lanes, std::string_view text, int precedence,
                            Expr& e) = 0;

@@ -68,9 +68,26 @@ absl::Status OpenClWriter::WriteCooperation(const UOp* u) {
   }
 }
 
+std::string OpenClWriter::PickedWords(const UOp* u) const {
+  const auto it = u->op == Op::kGep ? words_.find(u->src(0)) : words_.end();
+  const auto per = static_cast<int>(32 / BitWidth(u->dtype.scalar()));
+  if (it == words_.end() || u->dtype.lanes() % per != 0) return "";
+  const auto lanes = u->list();
+  std::string picked = it->second + ".s";
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    if (i % per == 0 && lanes[i] % per == 0) {
+      absl::StrAppend(&picked, absl::Hex(lanes[i] / per));
+    } else if (i % per == 0 || lanes[i] != lanes[i - 1] + 1) {
+      return "";
+    }
+  }
+  return picked;
+}
+
 // The value as words of 32 bits.
 std::string OpenClWriter::Words(const UOp* u) {
   if (const auto it = words_.find(u); it != words_.end()) return it->second;
+  if (std::string picked = PickedWords(u); !picked.empty()) return picked;
   const DType t = u->dtype;
   const std::string words = Vector("uint", BitWidth(t.scalar()) * t.lanes() / 32);
   return Cat(prelude_->BitCast(Type(t.scalar(), t.lanes()), words), "(", Operand(u, kTernary, true),

@@ -28,6 +28,7 @@ class OpenClWriter : public clike::KernelWriter {
   std::string VectorLiteral(std::string_view type, int lanes, std::string_view list,
                             bool splat) const override;
   bool IsReserved(std::string_view name) const override;
+  bool IsRenaming(const UOp* u) const override { return !PickedWords(u).empty(); }
   void Reinterpret(Scalar from, Scalar to, int lanes, std::string_view text, int precedence,
                    clike::Expr& e) override;
   void Bitcast(const UOp* u, clike::Expr& e) override;
@@ -70,6 +71,8 @@ class OpenClWriter : public clike::KernelWriter {
   absl::Status WriteShuffle(const UOp* u);
   std::string Call(const PtxFunction& f);
   std::string Words(const UOp* u);
+  // The words that `u` picks from what `ldmatrix` loaded; empty if it picks no whole ones.
+  std::string PickedWords(const UOp* u) const;
 
   Prelude* prelude_ = nullptr;
   llvm::DenseMap<const UOp*, std::string> words_;  // what `ldmatrix` loaded, as words

@@ -61,6 +61,7 @@ bool ViewsAreWellFormed(std::span<const int64_t> words) {
 }
 
 constexpr int64_t kMaxArg = 65535;
+constexpr int64_t kMaxBuffers = 8;  // of a stage
 
 // Passes allocate ids above the greatest one, so that ids must stay small.
 constexpr bool IsId(int64_t v) { return v >= 0 && v <= INT32_MAX; }
@@ -91,8 +92,9 @@ const char* AttributeProblem(const UOp* u) {
       return IsId(word(1)) ? nullptr : kBadId;
     case Op::kStage:
       if (!IsId(word(0))) return kBadId;
-      if (word(2) < 0 || word(2) > 2) return "buffers is neither 1 nor 2";
-      if (word(2) == 2 && u->num_srcs < 4) return "two buffers need the range that alternates them";
+      if (word(2) < 0 || word(2) > kMaxBuffers) return "buffers is not from 0 to 8";
+      if (word(2) > 2 && word(3) == 0) return "more than two buffers are filled ahead";
+      if (word(2) > 1 && u->num_srcs < 4) return "several buffers need the range of their turns";
       return word(4) < 0 ? "row is negative" : nullptr;
     case Op::kLoad:
     case Op::kStore:

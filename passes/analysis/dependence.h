@@ -35,8 +35,8 @@ struct PackedValue {
   LoopSet varies = 0;
   std::string at;         // the axis in whose iterations it is packed; empty: not packed
   bool is_local = false;  // in local memory, where the work-items of a group copy it together
-  int64_t buffers = 1;    // number of copies that consecutive iterations alternate between
-  bool ahead = false;     // each iteration loads the next one's elements before it computes
+  int64_t buffers = 1;    // number of copies at which consecutive iterations take turns
+  bool ahead = false;     // each iteration loads elements of a later one before it computes
 };
 
 struct Dependence {

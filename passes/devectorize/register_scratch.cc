@@ -58,7 +58,7 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
     if (IsCopy(u->op)) {
       // A copy moves consecutive elements, which variables cannot do.
       for (const UOp* address : u->srcs().first(2)) {
-        demoted_.Insert(MemoryOf(address));
+        if (IsRegister(MemoryOf(address))) demoted_.Insert(MemoryOf(address));
       }
     }
     if (IsAccess(u) && of_.Get(MemoryOf(u->src(0)->src(0)))) NoteAccess(u, index);

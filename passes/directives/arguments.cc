@@ -59,13 +59,15 @@ void ArgReader::operator()(CopyPlace& place) {
   arg = Next();
   if (!arg) return;
   place.ahead = arg->ident == "ahead";
-  if (place.ahead) {
-    place.buffers = 2;
-  } else if (arg->ident.empty() && (arg->number == 1 || arg->number == 2)) {
-    place.buffers = arg->number;
-  } else {
+  const bool is_few = arg->ident.empty() && (arg->number == 1 || arg->number == 2);
+  if (!place.ahead && !is_few) return;
+  place.buffers = place.ahead ? 2 : arg->number;
+  ++next_;
+  arg = place.ahead ? Next() : nullptr;
+  if (!arg || !arg->ident.empty() || arg->number < 3 || arg->number > CopyPlace::kMaxBuffers) {
     return;
   }
+  place.buffers = arg->number;
   ++next_;
 }
 
@@ -94,6 +96,7 @@ void ArgWriter::operator()(const CopyPlace& place) {
   (*this)(std::string("local"));
   if (place.ahead) {
     (*this)(std::string("ahead"));
+    if (place.buffers > 2) (*this)(place.buffers);
   } else if (place.buffers > 1) {
     (*this)(place.buffers);
   }

@@ -26,9 +26,10 @@ struct Doc {
 // A number of work-items, the axis whose work-items are shared, or nothing.
 using ItemsOrAxis = std::variant<std::monostate, int64_t, std::string>;
 
-// Where a copy is: in a work-item's memory, or in local memory with one buffer, two, or two that
-// are filled a step ahead.
+// Where a copy is: in a work-item's memory, or in local memory with one buffer, two, or two and
+// more of which all but one are filled ahead.
 struct CopyPlace {
+  static constexpr int64_t kMaxBuffers = 8;
   bool is_local = false;
   int64_t buffers = 1;
   bool ahead = false;

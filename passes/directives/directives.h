@@ -115,10 +115,11 @@ struct GroupTop : Group {
 // Illegal: pack(p0, r0) in a work-item's memory, since a reduce's axis is no loop around results.
 struct Pack {
   static constexpr Doc kDoc = {
-      "pack", "pack(VALUE, AXIS[, local[, 2|ahead]])",
+      "pack", "pack(VALUE, AXIS[, local[, 2|ahead[, N]]])",
       "in each step of AXIS, a copy of what is read of a `packed` value (p0, p1, ...), in the "
       "order of the loops inside; in local memory, the work-items of a group make it together, in "
-      "one or two buffers by turns, the latter also one step ahead"};
+      "one or two buffers by turns, the latter also one step ahead; N buffers are filled N - 1 "
+      "steps ahead"};
   std::string value;
   std::string axis;
   CopyPlace place;

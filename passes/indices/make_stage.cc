@@ -15,7 +15,8 @@ const UOp* MakeStage(Builder& b, const UOp* x, int64_t size, const UOp* element,
   const AddrSpace space = options.is_local ? AddrSpace::kLocal : AddrSpace::kReg;
   Context& ctx = b.context();
   return ctx.Make(Op::kStage, DType::Pointer(x->dtype.scalar(), size, space), srcs,
-                  ctx.MakeAttr(Op::kStage, {ctx.NextId(), options.interleaved, options.step ? 2 : 0,
+                  ctx.MakeAttr(Op::kStage, {ctx.NextId(), options.interleaved,
+                                            options.step ? options.buffers : 0,
                                             options.step && options.ahead, options.row}));
 }
 

@@ -18,8 +18,9 @@ struct StageOptions {
   bool is_local = false;      // in local memory; otherwise private to a work-item
   bool interleaved = false;   // the same element of all lanes is contiguous
   int64_t row = 0;            // if positive: the elements of a row, which padding may follow
-  const UOp* step = nullptr;  // the range whose iterations alternate between two buffers
-  bool ahead = false;         // each iteration of `step` loads the elements of the next one
+  const UOp* step = nullptr;  // the range whose iterations take turns at the buffers
+  int64_t buffers = 2;        // of `step`
+  bool ahead = false;         // each iteration of `step` loads elements of a later one
 };
 
 // The memory of `size` elements in which `x` is element number `element`, where `gate` holds (null:

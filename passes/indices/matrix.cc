@@ -119,11 +119,29 @@ class Fragments {
     // A row begins at a multiple of 16 bytes.
     const UOp* rest = simplify_(Mod(start, of_row));
     if (!IsConst(rest) || rest->word() != 0) return nullptr;
-    const int64_t count = is_left ? 4 : 2;
-    return b_.context().Make(Op::kLdMatrix,
-                             x->dtype.WithLanes(static_cast<int>(per_register_ * count)),
-                             {b_.IndexPtr(address->src(0), start)},
-                             b_.context().MakeAttr(Op::kLdMatrix, {count, int64_t{!by_terms}}));
+    const auto load = [&](const UOp* from, int64_t count) {
+      return b_.context().Make(Op::kLdMatrix,
+                               x->dtype.WithLanes(static_cast<int>(per_register_ * count)),
+                               {b_.IndexPtr(address->src(0), from)},
+                               b_.context().MakeAttr(Op::kLdMatrix, {count, int64_t{!by_terms}}));
+    };
+    if (is_left) return load(start, 4);
+    const UOp* pair = PairOf(start);
+    if (!pair) return load(start, 2);
+    // One instruction loads the fragments of two neighbours, and each takes its half.
+    const UOp* even = b_.Mul(Div(pair, 2), Number(2));
+    const UOp* both = load(With(start, {{pair, b_.Add(even, Div(matrix, 2))}}), 4);
+    const UOp* in_half = b_.Add(Times(far_, per_register_), next_);
+    const UOp* lane = b_.Add(Times(Mod(pair, 2), 2 * per_register_), in_half);
+    return Contracted(b_.context().Make(Op::kExtract, x->dtype, {both, lane}), {far_, next_});
+  }
+
+  // An unrolled axis of which `x` depends on even many steps; null if there is none.
+  const UOp* PairOf(const UOp* x) {
+    for (const UOp* u : PostOrder(x)) {
+      if (u->op == Op::kUnroll && u->word(1) % 2 == 0) return u;
+    }
+    return nullptr;
   }
 
   Body& body_;

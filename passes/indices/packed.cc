@@ -237,6 +237,7 @@ const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) 
     if (value->is_local) {
       options.row = plan.row > 0 ? plan.SizeFrom(plan.row) : 0;
       options.step = value->ahead || value->buffers > 1 ? plan.step : nullptr;
+      options.buffers = std::max<int64_t>(2, value->buffers);
       options.ahead = value->ahead;
     } else {
       options.interleaved = IsInterleaved(key.node, lanes);

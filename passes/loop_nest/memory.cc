@@ -95,7 +95,8 @@ int64_t LoopNest::CopyBytes(const analysis::PackedValue& value) const {
     rows = nested ? SaturatingMul(rows, elements) : SaturatingAdd(rows, elements);
   }
   int64_t bytes = SaturatingMul(row, rows);
-  if (value.is_local && !terms.empty()) {
+  // More than two buffers have no padding (lower::Skew).
+  if (value.is_local && !terms.empty() && value.buffers <= 2) {
     // In a copy for matrix instructions, a row may have the elements for one result instead.
     const int64_t results = row / ByteSize(value.node->dtype.scalar());
     const int64_t padded = matrix ? std::max(rows, results) : rows;

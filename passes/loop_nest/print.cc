@@ -46,7 +46,10 @@ std::string PrintLoopNest(const LoopNest& nest) {
         first = false;
       }
       absl::StrAppend(&out, value.is_local ? "  // local memory" : "  // a work-item's memory",
-                      value.buffers > 1 ? ", two buffers" : "", value.ahead ? ", ahead" : "", "\n");
+                      value.buffers > 2   ? absl::StrCat(", ", value.buffers, " buffers")
+                      : value.buffers > 1 ? ", two buffers"
+                                          : "",
+                      value.ahead ? ", ahead" : "", "\n");
     }
   }
   if (nest.in_output) {

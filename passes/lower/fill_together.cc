@@ -104,11 +104,15 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
     row *= SizeOf(axis);
     row_axes.push_back(axis);
   }
+  if (stage.step && stage.buffers > 2) {
+    if (std::optional<StagedMemory> filled = FillByBatches(stage, order, row)) return *filled;
+    stage.ahead = false;  // takes turns at two buffers
+  }
   const int64_t size = stage.size;
   // Rows of memory become columns of the copy, so that work-items store with a stride, or several
   // rows are read at a time; padding spreads them over banks.
   const bool by_columns = row > 1 && strides[axes.back()].mean != 1;
-  if (stage.row > 0 && (by_columns || stage.in_matrices)) {
+  if (stage.row > 0 && stage.buffers <= 2 && (by_columns || stage.in_matrices)) {
     stage.padding = loop_nest::LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
     stage.size = size + size / stage.row * stage.padding;
   }

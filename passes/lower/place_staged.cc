@@ -71,6 +71,7 @@ class StagedBody {
     out.row = u->word(4);
     out.is_local = u->dtype.space() == AddrSpace::kLocal;
     out.interleaved = u->word(1) != 0;
+    out.buffers = u->word(2);
     out.ahead = u->word(3) != 0;
     out.in_matrices = in_matrices_.Contains(u);
     out.step = StageStep(u) ? placed_.Get(StageStep(u)) : nullptr;
@@ -171,6 +172,52 @@ const UOp* JoinFills(Body& body, const UOp* sink, std::vector<Filled> filled) {
   return sink;
 }
 
+// Copies whose batches begin and end at the same places share them.
+const UOp* JoinBatches(Body& body, const UOp* sink,
+                       const std::vector<StagePlacement::Batches>& batches) {
+  Context& ctx = *body.context;
+  std::vector<bool> done(batches.size(), false);
+  for (size_t i = 0; i < batches.size(); ++i) {
+    std::vector<const StagePlacement::Batches*> joined;
+    for (size_t k = i; k < batches.size(); ++k) {
+      const bool alike = batches[k].step == batches[i].step &&
+                         batches[k].loops == batches[i].loops &&
+                         batches[k].begins.size() == batches[i].begins.size();
+      if (done[k] || !alike) continue;
+      done[k] = true;
+      joined.push_back(&batches[k]);
+    }
+    if (joined.size() < 2) continue;
+    NodeMap<const UOp*> changed;
+    const UOp* begun = nullptr;
+    for (size_t n = 0; n < batches[i].begins.size(); ++n) {
+      std::vector<const UOp*> copies;
+      for (const auto* of : joined) {
+        // The copies are behind the batch before, which is joined already.
+        for (const UOp* copy : of->begins[n]->srcs()) {
+          copies.push_back(indices::Rebuilt(body, copy, changed));
+        }
+      }
+      begun = ctx.Make(Op::kCommit, kVoid, copies);
+      for (const auto* of : joined) changed[of->begins[n]] = begun;
+    }
+    const UOp* wait = ctx.Make(Op::kWait, kVoid, {begun, batches[i].step}, batches[i].wait->attr);
+    const UOp* barrier = ctx.Make(Op::kBarrier, kVoid, {wait});
+    for (const auto* of : joined) changed[of->wait] = wait, changed[of->barrier] = barrier;
+    sink = indices::Rebuilt(body, sink, changed);
+    std::vector<const UOp*> copies;
+    NodeMap<const UOp*> commits;
+    for (const auto* of : joined) {
+      const UOpSpan own = changed.Get(of->commit)->srcs();
+      copies.insert(copies.end(), own.begin(), own.end());
+    }
+    const UOp* commit = ctx.Make(Op::kCommit, kVoid, copies);
+    for (const auto* of : joined) commits[changed.Get(of->commit)] = commit;
+    sink = indices::Rebuilt(body, sink, commits);
+  }
+  return sink;
+}
+
 absl::Status CheckLocalMemory(const UOp* sink, const passes::Target& target) {
   const int64_t bytes = ScratchBytes(PostOrder(sink), AddrSpace::kLocal);
   if (bytes <= target.local_memory) return absl::OkStatus();
@@ -195,6 +242,7 @@ absl::Status PlaceStaged(Body& body, const passes::Target& target, analysis::Sim
   sink = AddStepStores(body, sink, placement.step_stores());
   sink = DelayPartialResults(body, sink, placement.filled());
   sink = JoinFills(body, sink, placement.filled());
+  sink = JoinBatches(body, sink, placement.batches());
   body.CarryOver(body.root, sink);
   body.root = sink;
   return CheckLocalMemory(sink, target);

@@ -37,6 +37,7 @@ StagedMemory StagePlacement::Place(StageToPlace stage) {
 
 const UOp* StagePlacement::Address(const StagedMemory& memory, const UOp* element,
                                    const UOp* gate) {
+  if (memory.chunk > 0) element = Skewed(element, memory);
   if (memory.padding > 0) {
     const UOp* row = b_.Alu(Op::kFloorDiv, {element, b_.Index(memory.row)});
     element = simplify_(b_.Add(b_.Mul(row, b_.Index(memory.padding)), element));

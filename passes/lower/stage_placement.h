@@ -4,6 +4,7 @@
 #define TG_PASSES_LOWER_STAGE_PLACEMENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct StagedMemory {
   int64_t step = 1;             // distance between consecutive elements of that part
   int64_t row = 0;              // if positive: `padding` unused elements follow each row
   int64_t padding = 0;
+  int64_t chunk = 0;  // if positive: the chunks of this many elements in a row are rotated (Skewed)
 };
 
 // A `stage` node whose sources are placed already.
@@ -33,7 +35,8 @@ struct StageToPlace {
   int64_t padding = 0;  // unused elements after each row
   bool is_local, interleaved, ahead;
   bool in_matrices;  // `ldmatrix` reads it, which takes eight rows at a time
-  const UOp* step;   // the loop that alternates between two buffers; null if there is one buffer
+  int64_t buffers;   // if there is a `step`
+  const UOp* step;   // the loop that takes turns at the buffers; null if there is one buffer
 };
 
 class StagePlacement {
@@ -69,6 +72,16 @@ class StagePlacement {
     const UOp *range, *store;
   };
   const std::vector<StepStore>& step_stores() const { return step_stores_; }
+  // Asynchronous copies of one stage, some steps ahead of `step`: one batch for each of the first
+  // steps, in front of the loop. Each iteration waits for its own batch, passes the barrier, and
+  // begins another batch.
+  struct Batches {
+    const UOp* step;
+    std::vector<const UOp*> loops;   // around the loop over steps
+    std::vector<const UOp*> begins;  // the commit of each batch in front of the loop
+    const UOp *wait, *barrier, *commit;
+  };
+  const std::vector<Batches>& batches() const { return batches_; }
 
  private:
   // Emits the stores of `stage`, with barriers around them if it is in local memory.
@@ -82,6 +95,23 @@ class StagePlacement {
   // loop. Each step loads the elements of the next step at its beginning and stores them at its
   // end. `first` and `next` are the elements that a work-item copies in these steps.
   StagedMemory FillAhead(const StageToPlace& stage, const UOp* first, const UOp* next);
+  // Fills N buffers N - 1 steps ahead by asynchronous copies; `order`: the axes of the copy by
+  // descending stride in the source. Nullopt if the target has no such copies, or if the value is
+  // no run of elements of memory that an instruction can copy.
+  std::optional<StagedMemory> FillByBatches(const StageToPlace& stage,
+                                            const std::vector<const UOp*>& order, int64_t row);
+  // What one such copy moves, in elements, or nullopt.
+  struct AsyncCopy {
+    int64_t lanes;
+    const UOp *to, *from;  // the number in the stage, and the address
+    const UOp* valid;      // null: always; where it does not hold, the elements are zeros
+  };
+  std::optional<AsyncCopy> FindAsyncCopy(const StageToPlace& stage,
+                                         const std::vector<const UOp*>& order, const UOp* number,
+                                         int64_t lanes);
+  // `element` of a copy that `ldmatrix` reads, with the chunks of each row rotated, so that equal
+  // chunks of eight rows are in different banks.
+  const UOp* Skewed(const UOp* element, const StagedMemory& memory);
   // `x` with all loads of arguments under `gate`.
   const UOp* Gated(const UOp* x, const UOp* gate);
   const UOp* Replaced(const UOp* x, NodeMap<const UOp*>& changed);
@@ -97,6 +127,7 @@ class StagePlacement {
   FreeLeaves free_;
   std::vector<Filled> filled_;
   std::vector<StepStore> step_stores_;
+  std::vector<Batches> batches_;
 };
 
 }  // namespace tg::lower

@@ -183,7 +183,8 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile,
   for (const size_t number : axes.packed) {
     // Without a loop over blocks of terms, the factors are read from memory.
     if (terms.empty()) break;
-    const directive::CopyPlace place = {.is_local = true, .buffers = tile.buffers};
+    const directive::CopyPlace place = {
+        .is_local = true, .buffers = tile.buffers, .ahead = tile.IsAhead()};
     to.Try(directive::Pack{absl::StrCat("p", number), terms, place});
   }
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
@@ -217,6 +218,25 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
 }
 
+// Whether the value is memory as it is, with rows of whole runs of 16 bytes, which asynchronous
+// copies move.
+bool IsInRuns(const UOp* packed) {
+  constexpr int64_t kRunBytes = 16;
+  bool rows = false;
+  for (const UOp* u : PostOrder(packed->src(0))) {
+    const bool moves = u->op == Op::kReshape || u->op == Op::kPermute || u->op == Op::kExpand;
+    if (u->op != Op::kLoad && u->op != Op::kDefineGlobal && !moves) return false;
+    if (u->op != Op::kReshape || u->src(0)->op != Op::kDefineGlobal) continue;
+    Shape shape = DimsOf(u);
+    while (!shape.empty() && shape.back().Is(1)) shape.pop_back();
+    rows =
+        !shape.empty() && !shape.back().is_symbolic() &&
+        shape.back().value() * static_cast<int64_t>(ByteSize(packed->dtype.scalar())) % kRunBytes ==
+            0;
+  }
+  return rows;
+}
+
 // The kernel with its operands marked, and how its axes take part.
 struct Problem {
   loop_nest::LoopNest nest;
@@ -248,6 +268,8 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   size.lanes = s->base[axes->lane].max_size;
   size.terms = s->base[axes->term].max_size;
   size.bytes = ByteSize(found[0].reduce->dtype.scalar());
+  size.in_runs = target.HasAsyncCopies() && IsInRuns(s->packed[axes->packed[0]].node) &&
+                 IsInRuns(s->packed[axes->packed[1]].node);
   return Problem{*std::move(s), *axes, size};
 }
 

@@ -14,7 +14,8 @@ namespace tg::schedule {
 // The sizes of a contraction: `batch` products of rows x terms by terms x lanes.
 struct ContractionSize {
   int64_t batch = 1, rows = 1, lanes = 1, terms = 1;
-  int64_t bytes = 4;  // of an element of a sum and of the copies
+  int64_t bytes = 4;     // of an element of a sum and of the copies
+  bool in_runs = false;  // asynchronous copies can move both operands
   // Of `batch` and of `rows`, the factor that symbolic axes make, at most.
   int64_t symbolic_batch = 1, symbolic_rows = 1;
 };

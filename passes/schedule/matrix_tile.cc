@@ -27,6 +27,7 @@ int64_t LocalBytes(const MatrixTile& tile, const MatrixInstruction& instruction)
   int64_t bytes = 0;
   for (const int64_t results : {tile.GroupRows(), tile.GroupLanes()}) {
     bytes += BytesOf(instruction) * results * tile.depth;
+    if (tile.IsAhead()) continue;
     bytes += std::max(results, tile.depth) * loop_nest::LoopNest::kRowPadding;
   }
   return tile.buffers * bytes;
@@ -52,7 +53,9 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   const double multiplies = 2.0 * static_cast<double>(tile.GroupRows() * tile.GroupLanes()) *
                             static_cast<double>(tile.depth) * target.compute_units /
                             target.MatrixOperationsPerSecond(BitWidth(instruction.a));
-  const double moves = (read + copied) * bytes / target.local_bytes_per_second;
+  // Copies that are not asynchronous pass through registers, and loads take the same path.
+  const double passes = tile.IsAhead() ? 1 : 2;
+  const double moves = (read + passes * copied) * bytes / target.local_bytes_per_second;
   const double alone = std::max(multiplies, moves);
   // A unit with few work-items does not reach its rates.
   const auto share = [&](int64_t resident) {
@@ -63,9 +66,12 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
       std::min(target.unit_registers / (items * Registers(tile, instruction, target)),
                target.unit_local_memory / LocalBytes(tile, instruction));
   const int64_t resident = std::clamp<int64_t>(fitting, 1, own);
-  const double step = std::max(static_cast<double>(resident) * alone / share(resident),
-                               alone / share(1) + target.load_seconds) +
-                      target.not_hidden * target.load_seconds;
+  // The steps during which a copy that is made ahead is under way.
+  const auto before = static_cast<double>(tile.IsAhead() ? tile.buffers - 1 : 0);
+  const double wait = std::max(0.0, target.load_seconds - before * alone / share(1));
+  const double step =
+      std::max(static_cast<double>(resident) * alone / share(resident), alone / share(1) + wait) +
+      target.not_hidden * target.load_seconds;
   const double computes = static_cast<double>(CeilDiv(own, resident) * steps) * step;
   // What one group copies, others have just copied too, so that the last cache has it. Its rate is
   // twice what arrives, since neighbours find half of what they read in their unit's cache; copies
@@ -85,9 +91,10 @@ std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size,
       for (const int64_t row_units : {1, 2, 4}) {
         for (const int64_t lane_units : {1, 2, 4}) {
           for (const int64_t depth : {16, 32, 64, 128}) {
-            for (const int64_t buffers : {1, 2}) {
+            for (const int64_t buffers : {1, 2, 3, 4}) {
               MatrixTile tile{rows, lanes, row_units, lane_units, depth, buffers};
               const int64_t items = row_units * lane_units * target.subgroup_size;
+              if (tile.IsAhead() && (!size.in_runs || buffers * depth > size.terms)) continue;
               if (depth < instruction.k || items > target.MostItems() ||
                   LocalBytes(tile, instruction) > target.local_memory ||
                   Registers(tile, instruction, target) > 2 * target.vector_registers) {

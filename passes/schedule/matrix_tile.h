@@ -14,7 +14,7 @@ namespace tg::schedule {
 
 // A group has row_units x lane_units subgroups. Each computes rows x lanes results, in units of a
 // matrix instruction's (16 x 8). The group copies what it reads of `depth` terms at a time to local
-// memory, into one buffer or two by turns.
+// memory: into one buffer or two by turns, or into more that are filled ahead.
 struct MatrixTile {
   int64_t rows = 1, lanes = 1;
   int64_t row_units = 1, lane_units = 1;
@@ -24,6 +24,8 @@ struct MatrixTile {
 
   int64_t GroupRows() const;
   int64_t GroupLanes() const;
+  // Whether the copies for a step are made several steps before, asynchronously.
+  bool IsAhead() const { return buffers > 2; }
 };
 
 // The predicted time, in seconds, of the whole contraction with this tile. The sizes of

@@ -85,13 +85,15 @@ absl::Status Launch::CheckRange() const {
 }
 
 // PoCL aborts on too much local memory instead of returning an error, so the size is checked here.
-// This runs before local arguments are set, since drivers include them in the reported size.
+// This runs before local arguments are set, since drivers include them in the reported size. What a
+// kernel without such arguments declares itself has been compared when it was compiled; a driver
+// may report more, for padding in front of aligned arrays, and run it all the same.
 absl::Status Launch::CheckLocalMemory() const {
   const uint64_t own = kernel_->local_memory();
   uint64_t total = own;
   for (const size_t bytes : local_bytes_) {
     if (__builtin_add_overflow(total, bytes, &total)) total = ~uint64_t{0};
-    if (total > context().info().local_memory) {
+    if (bytes > 0 && total > context().info().local_memory) {
       return InvalidArgument("kernel @", name_, " needs more local memory than ", context().name(),
                              " has: ", own, " bytes of its own and ", bytes,
                              " in an argument, against ", context().info().local_memory);

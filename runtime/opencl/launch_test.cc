@@ -231,6 +231,18 @@ TEST_F(LaunchTest, CountsTheKernelsOwnLocalMemory) {
   EXPECT_EQ(make(size * 4 - size / 2 * 4 + 4).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// What the driver reports of a kernel's own memory may exceed the limit by padding.
+TEST_F(LaunchTest, LeavesAKernelsOwnLocalMemoryToItsCompiler) {
+  const std::string source =
+      Cat("__kernel void pads(__global int* x) { __local int own[",
+          context_->info().local_memory / 4 + 4,
+          "]; own[get_local_id(0)] = x[0]; barrier(CLK_LOCAL_MEM_FENCE); x[1] = own[0]; }");
+  const auto program = BuildProgram(context_, source, "", nullptr);
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto made = Launch::Create(*program, "pads", {{Upload(std::vector<int>{5, 6})}}, {});
+  EXPECT_TRUE(made.ok()) << made.status();
+}
+
 // PoCL aborts if a buffer is released while a kernel has it as an argument, so a launch keeps its
 // buffers.
 TEST_F(LaunchTest, ALaunchKeepsItsBuffers) {
