@@ -66,6 +66,10 @@ tg_status CodeOf(const absl::Status& status) {
 }
 
 tg_status Return(const absl::Status& status) {
+  if (status.ok()) {
+    last_error.clear();
+    return TG_OK;
+  }
   last_error = std::string(status.message());
   return CodeOf(status);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,17 @@ def _from_dlpack(value: Any) -> np.ndarray:
     raise InvalidArgument("a tensor on a device of DLPack number %d, which has no method cpu()" % device)
 
 
+def address_of(array: np.ndarray) -> int:
+    """Where the elements are."""
+    try:
+        return _address_of(_bytes_at(array))  # a quarter of the time of the other way
+    except (TypeError, ValueError):  # it is read-only, or has no element
+        return array.ctypes.data
+
+
+_address_of, _bytes_at = ctypes.addressof, ctypes.c_char.from_buffer
+
+
 def as_array(value: Any, dtype: np.dtype | None, name: str) -> np.ndarray:
     """An array in C order for an input: `value` itself, or its memory, if that can be.
 
@@ -54,6 +66,8 @@ def as_array(value: Any, dtype: np.dtype | None, name: str) -> np.ndarray:
     is another one.
     """
     if isinstance(value, np.ndarray):
+        if value.dtype == dtype and value.flags.c_contiguous:
+            return value
         array = value
     elif hasattr(value, "__dlpack__"):
         array = _from_dlpack(value)

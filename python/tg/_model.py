@@ -15,13 +15,14 @@ from typing import Any, Callable, Mapping, Sequence, Union
 import numpy as np
 
 from tg import _library
-from tg._arrays import as_array, dtype_of, type_of
+from tg._arrays import address_of, as_array, dtype_of, type_of
 from tg._library import Closed, InvalidArgument, check, encode, library, new, take_text
 
 Source = Union[str, "os.PathLike[str]", bytes, Any]
 Progress = Union[bool, Callable[[str, float], Any], None]
 
 _TABLE, _JSON, _HTML = range(3)
+_tg_call = library.tg_call
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class _Options:
             else:
                 array = as_array(value, np.asarray(value).dtype, name)
                 tensor.type, shape = type_of(array.dtype), array.shape
-                tensor.data, tensor.bytes = array.ctypes.data, array.nbytes
+                tensor.data, tensor.bytes = address_of(array), array.nbytes
                 self.owned.append(array)
             _set_shape(tensor, shape, name)
         self.owned.append(tensors)
@@ -196,7 +197,10 @@ class Model:
         self._in = self._structs(self.inputs)
         self._out = self._structs(self.outputs)
         self._in_shapes: list[Any] = [None] * len(self.inputs)
-        self._fixed = all(info.shape == info.max_shape and info.dtype is not None for info in self.outputs)
+        # What outputs of fixed shapes are made of; empty if one is open.
+        self._fixed = [(struct, info.max_shape, info.dtype) for struct, info in zip(self._out, self.outputs)]
+        if not all(info.shape == info.max_shape and info.dtype is not None for info in self.outputs):
+            self._fixed = []
 
     # --- What it is -----------------------------------------------------------------------------------
 
@@ -262,9 +266,9 @@ class Model:
         struct = self._in[index]
         if array.shape != self._in_shapes[index]:
             _set_shape(struct, array.shape, info.name)
+            struct.bytes = array.nbytes
             self._in_shapes[index] = array.shape
-        struct.data = array.__array_interface__["data"][0]
-        struct.bytes = array.nbytes
+        struct.data = address_of(array)
         return array
 
     def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, int, list[np.ndarray]]:
@@ -287,18 +291,20 @@ class Model:
         struct.name = name.encode()
         struct.type = info._type
         _set_shape(struct, array.shape, name)
-        struct.data, struct.bytes = array.ctypes.data, array.nbytes
+        struct.data, struct.bytes = address_of(array), array.nbytes
         return array
 
     def _call(self, graph: str | None, inputs: Any, count: int) -> Any:
         if not self._fixed:
-            check(library.tg_call(self._handle, encode(graph), inputs, count, None, 0))
+            check(_tg_call(self._handle, encode(graph), inputs, count, None, 0))
             results = [self.get(info.name) for info in self.outputs]
         else:
-            results = [np.empty(info.max_shape, info.dtype) for info in self.outputs]
-            for struct, array in zip(self._out, results):
-                struct.data, struct.bytes = array.__array_interface__["data"][0], array.nbytes
-            status = library.tg_call(self._handle, encode(graph), inputs, count, self._out, len(results))
+            results = []
+            for struct, shape, dtype in self._fixed:
+                array = np.empty(shape, dtype)
+                struct.data, struct.bytes = address_of(array), array.nbytes
+                results.append(array)
+            status = _tg_call(self._handle, encode(graph), inputs, count, self._out, len(results))
             if status:
                 _library.raise_error(status)
         if len(results) == 1:
@@ -328,7 +334,7 @@ class Model:
             check(library.tg_get(self._handle, struct))
             dtype = dtype_of(struct.type)
             array = np.empty(struct.shape[:struct.rank], dtype)
-            struct.data, struct.bytes = array.ctypes.data, array.nbytes
+            struct.data, struct.bytes = address_of(array), array.nbytes
             check(library.tg_get(self._handle, struct))
         return array
 
