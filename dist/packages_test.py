@@ -1,6 +1,6 @@
 """The examples are built and run from the packages alone, each in a clean folder.
 
-    packages_test.py WHEEL_FOLDER TARBALL_FOLDER DEB_FOLDER EXAMPLES DIGITS
+    packages_test.py WHEEL_FOLDER TARBALL_FOLDER DEB_FOLDER EXAMPLES DIGITS CHAT.gguf
 """
 
 import glob
@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, "python")
 import wheel_testing  # noqa: E402
 
-WHEEL, TARBALL, DEB, EXAMPLES, DIGITS = map(os.path.abspath, sys.argv[1:6])
+WHEEL, TARBALL, DEB, EXAMPLES, DIGITS, GGUF = map(os.path.abspath, sys.argv[1:7])
 MODEL, DIGIT = os.path.join(DIGITS, "digits.uop"), os.path.join(DIGITS, "digit.npy")
 # Nothing that this workspace has.
 CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": tempfile.mkdtemp()}
@@ -112,6 +112,8 @@ class PackagesTest(unittest.TestCase):
         wheel_testing.install(wheel_testing.wheel_of(WHEEL), site)
         said = run(python, os.path.join(EXAMPLES, "python/digits.py"), MODEL, DIGIT, "200", cwd=self.folder)
         self.check_digits(said)
+        said = run(python, os.path.join(EXAMPLES, "python/chat.py"), GGUF, "5", cwd=self.folder, input="Hello\nAgain\n")
+        self.assertEqual(len(said.rstrip("\n").split("\n")), 2, said)
 
     def test_tools(self):
         for prefix in (self.unpacked_tarball(), self.unpacked_deb()):

@@ -1,6 +1,6 @@
-"""The code of docs/python.md runs: docs_test.py WHEEL_FOLDER PAGE MODEL.onnx
+"""The code of docs/python.md runs: docs_test.py WHEEL_FOLDER PAGE MODEL.onnx MODEL.gguf
 
-The blocks run in order, as one program, in an empty folder with the model as model.onnx. A block behind a
+The blocks run in order, as one program, in an empty folder with the models as model.onnx and model.gguf. A block behind a
 comment `<!-- needs: MODULE -->` runs where that module is installed.
 """
 
@@ -14,7 +14,7 @@ import unittest
 
 import wheel_testing
 
-WHEEL, PAGE, MODEL = map(os.path.abspath, sys.argv[1:4])
+WHEEL, PAGE, ONNX, GGUF = map(os.path.abspath, sys.argv[1:5])
 BLOCK = re.compile(r"^(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -27,7 +27,8 @@ class DocsTest(unittest.TestCase):
         self.assertEqual(len(blocks), text.count("```python\n"))
         self.assertGreater(len(blocks), 5)
         folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
-        shutil.copy(MODEL, os.path.join(folder, "model.onnx"))
+        shutil.copy(ONNX, os.path.join(folder, "model.onnx"))
+        shutil.copy(GGUF, os.path.join(folder, "model.gguf"))
         os.chdir(folder)
         names = {}
         for number, (needs, code) in enumerate(blocks):

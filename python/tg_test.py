@@ -263,6 +263,73 @@ class OnnxTest(unittest.TestCase):
             tg.load(self.PATH, sizes={"height": 3})
 
 
+class LanguageModelTest(unittest.TestCase):
+    PATH = "testdata/gguf/chat.gguf"
+    HELLO = [{"role": "user", "content": "Hello"}]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = tg.LanguageModel(cls.PATH, device="cpu", cache_type="f32")
+
+    def test_tokens(self):
+        for text in ("Hello, world", "", "a\u00e4\u20ac\U0001f600"):
+            self.assertEqual(self.model.detokenize(self.model.tokenize(text)), text)
+        with self.assertRaisesRegex(tg.InvalidArgument, "vocabulary"):
+            self.model.detokenize([-1])
+
+    def test_pieces_make_the_reply(self):
+        stream = self.model.generate(self.HELLO, max_tokens=12)
+        pieces = list(stream)
+        self.assertEqual("".join(pieces), stream.reply.text)
+        self.assertEqual((stream.reply.end, stream.reply.tokens), ("max_tokens", 12))
+        self.assertGreater(len(pieces), 1)
+        again = self.model.generate(self.HELLO, max_tokens=12)
+        self.assertEqual(list(again), pieces)
+        self.assertGreater(again.reply.reused_tokens, 0)
+
+    def test_logits_choose_the_reply(self):
+        prompt, tokens = "Once upon", []
+        text = self.model.tokenize(prompt, special=True)
+        self.model.truncate(0)
+        logits = self.model.append(text)
+        for _ in range(5):
+            tokens.append(int(logits.argmax()))
+            logits = self.model.append(tokens[-1:])
+        self.assertEqual("".join(self.model.generate(prompt, max_tokens=5)), self.model.detokenize(tokens))
+
+    def test_a_loop_that_is_left_ends_the_reply(self):
+        stream = self.model.generate(self.HELLO)
+        next(stream)
+        stream.close()
+        self.assertEqual(stream.reply.end, "cancelled")
+        self.assertEqual(list(stream), [])
+        self.assertEqual(list(self.model.generate(self.HELLO, max_tokens=2)),
+                         list(self.model.generate(self.HELLO, max_tokens=2)))
+
+    def test_sampling(self):
+        def said(seed):
+            return "".join(self.model.generate(self.HELLO, max_tokens=20, temperature=2, top_k=0, top_p=1, min_p=0,
+                                               seed=seed))
+        self.assertEqual(said(1), said(1))
+        self.assertNotEqual(said(1), said(2))
+
+    def test_errors(self):
+        with self.assertRaises(LookupError):
+            tg.LanguageModel("no/such.gguf")
+        with self.assertRaisesRegex(tg.InvalidArgument, "f8"):
+            tg.LanguageModel(self.PATH, cache_type="f8")
+        with self.assertRaisesRegex(tg.InvalidArgument, "temperature"):
+            list(self.model.generate("x", temperature=-1))
+        with self.assertRaises(tg.ResourceExhausted):
+            list(self.model.generate("x" * 100000))
+        with tg.LanguageModel(self.PATH, device="cpu") as closed:
+            pass
+        with self.assertRaises(tg.Closed):
+            closed.tokenize("x")
+        with self.assertRaises(tg.Cancelled):
+            tg.LanguageModel(self.PATH, device="cpu", progress=lambda step, done: False)
+
+
 class ErrorsTest(unittest.TestCase):
     def test_carets(self):
         with self.assertRaises(tg.InvalidArgument) as caught:

@@ -15,13 +15,14 @@ import tempfile
 from typing import Any, Mapping, Union
 
 from tg import _library
+from tg._language_model import LanguageModel, Reply, Stream
 from tg._library import (Cancelled, Closed, Error, FailedPrecondition, InternalError, InvalidArgument, NotFound,
                          ResourceExhausted, Unimplemented)
 from tg._model import Compiled, Kernel, Model, Profile, Progress, Source, TensorInfo, Variable, _bytes_of, _Options
 
 __version__: str = _library.library.tg_version().decode()
 __all__ = ["Cancelled", "Closed", "Compiled", "Error", "FailedPrecondition", "InternalError", "InvalidArgument",
-           "Kernel", "Model", "NotFound", "Profile", "ResourceExhausted", "TensorInfo", "Unimplemented", "Variable",
+           "Kernel", "LanguageModel", "Model", "NotFound", "Profile", "Reply", "ResourceExhausted", "Stream", "TensorInfo", "Unimplemented", "Variable",
            "compile", "devices", "from_tinygrad", "load", "opt", "set_threads"]
 
 

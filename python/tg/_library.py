@@ -89,8 +89,37 @@ class OptOptions(Structure):
                 ("target", c_char_p), ("path", c_char_p)]
 
 
+class LmOptions(Structure):
+    _fields_ = [("size", c_size_t), ("device", c_char_p), ("context", c_int64), ("chunk", c_int64),
+                ("cache_f32", c_int32), ("progress", Progress), ("progress_context", c_void_p)]
+
+
+class LmInfo(Structure):
+    _fields_ = [("size", c_size_t), ("context", c_int64), ("vocabulary", c_int64), ("length", c_int64),
+                ("weight_bytes", c_int64), ("has_chat_template", c_int32)]
+
+
+class Message(Structure):
+    _fields_ = [("size", c_size_t), ("role", c_char_p), ("content", c_char_p)]
+
+
+Show = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_char_p, c_size_t)
+
+
+class GenerateOptions(Structure):
+    _fields_ = [("size", c_size_t), ("max_tokens", c_int64), ("temperature", c_double), ("top_k", c_int64),
+                ("top_p", c_double), ("min_p", c_double), ("repeat_penalty", c_double), ("repeat_window", c_int64),
+                ("seed", c_uint64), ("stops", POINTER(c_char_p)), ("num_stops", c_size_t), ("show", Show),
+                ("show_context", c_void_p)]
+
+
+class Reply(Structure):
+    _fields_ = [("size", c_size_t), ("end", c_int32), ("prompt_tokens", c_int64), ("reused_tokens", c_int64),
+                ("tokens", c_int64), ("prompt_seconds", c_double), ("decode_seconds", c_double)]
+
+
 # Handles are structs of one 64-bit number, which are passed as the number is.
-_MODEL = _TEXT = c_uint64
+_MODEL = _TEXT = _LM = c_uint64
 
 # Every function returns a status, but for the first three.
 _FUNCTIONS = {
@@ -118,6 +147,16 @@ _FUNCTIONS = {
     "tg_count_kernels": (_MODEL, c_char_p, POINTER(c_size_t)),
     "tg_kernel": (_MODEL, c_char_p, c_size_t, POINTER(KernelInfo)),
     "tg_report": (_MODEL, c_int32, POINTER(_TEXT)),
+    "tg_lm_open": (c_char_p, POINTER(LmOptions), POINTER(_LM)),
+    "tg_lm_close": (_LM,),
+    "tg_lm_get_info": (_LM, POINTER(LmInfo)),
+    "tg_lm_tokenize": (_LM, c_char_p, c_size_t, c_int32, POINTER(c_int32), POINTER(c_size_t)),
+    "tg_lm_detokenize": (_LM, POINTER(c_int32), c_size_t, POINTER(_TEXT)),
+    "tg_lm_append": (_LM, POINTER(c_int32), c_size_t, c_void_p, c_size_t),
+    "tg_lm_truncate": (_LM, c_int64),
+    "tg_lm_generate": (_LM, c_char_p, c_size_t, POINTER(GenerateOptions), POINTER(_TEXT), POINTER(Reply)),
+    "tg_lm_chat": (_LM, POINTER(Message), c_size_t, POINTER(GenerateOptions), POINTER(_TEXT), POINTER(Reply)),
+    "tg_lm_cancel": (_LM,),
     "tg_opt": (c_char_p, c_size_t, POINTER(OptOptions), POINTER(_TEXT)),
 }
 

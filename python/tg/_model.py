@@ -90,6 +90,31 @@ class Profile:
         return ("<table><tr><th>kernel</th><th>time [us]</th><th>share</th><th>computes</th></tr>%s</table>" % rows)
 
 
+class _Callback:
+    """A progress function as tg calls it, and what it raises."""
+
+    def __init__(self, progress: Progress):
+        self.function = None
+        self._error: BaseException | None = None
+        if not progress:
+            return
+        tell = _print_progress if progress is True else progress
+
+        def call(_context: Any, step: bytes, done: float) -> int:
+            try:
+                return int(tell(step.decode(), done) is False)
+            except BaseException as error:  # raised again once tg has returned
+                self._error = error
+                return 1
+
+        self.function = _library.Progress(call)
+
+    def check(self, status: int) -> None:
+        if self._error is not None:
+            raise self._error
+        check(status)
+
+
 class _Options:
     """tg_load_options, and the objects that it points at."""
 
@@ -103,19 +128,10 @@ class _Options:
         options.max_names, options.max_values, options.num_maxes = self._sizes(max_sizes)
         options.inputs, options.num_inputs = self._inputs(inputs)
         options.profile, options.float16 = int(profile), int(float16)
-        self.error: BaseException | None = None
-        if progress:
-            tell = _print_progress if progress is True else progress
-
-            def call(_context: Any, step: bytes, done: float) -> int:
-                try:
-                    return int(tell(step.decode(), done) is False)
-                except BaseException as error:  # raised again once tg has returned
-                    self.error = error
-                    return 1
-
-            options.progress = _library.Progress(call)
-            self.owned.append(options.progress)
+        self.callback = _Callback(progress)
+        if self.callback.function is not None:
+            options.progress = self.callback.function
+        self.check = self.callback.check
 
     def _sizes(self, sizes: Mapping[str, int]) -> tuple[Any, Any, int]:
         names = (ctypes.c_char_p * len(sizes))(*[name.encode() for name in sizes])
@@ -138,11 +154,6 @@ class _Options:
             _set_shape(tensor, shape, name)
         self.owned.append(tensors)
         return tensors, len(inputs)
-
-    def check(self, status: int) -> None:
-        if self.error is not None:
-            raise self.error
-        check(status)
 
 
 def _print_progress(step: str, done: float) -> None:
