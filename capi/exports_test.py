@@ -1,11 +1,11 @@
-"""libtg.so exports what tg.h declares, and needs no more than it says: exports_test.py LIBRARY HEADER"""
+"""libtg.so exports what tg.h declares, and needs no more than it says: exports_test.py LIBRARY CODEGEN HEADER"""
 
 import re
 import subprocess
 import sys
 import unittest
 
-LIBRARY, HEADER = sys.argv[1:3]
+LIBRARY, CODEGEN, HEADER = sys.argv[1:4]
 
 
 def run(*command):
@@ -28,10 +28,17 @@ class ExportsTest(unittest.TestCase):
         self.assertEqual(declared, exported)
 
     def test_needs_neither_opencl_nor_llvm(self):
-        needed = re.findall(r"\(NEEDED\).*\[(.*?)\]", run("readelf", "-d", LIBRARY))
-        known = r"libabsl_\w+\.so\.\d+|lib(c|m|dl|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*"
-        self.assertEqual([name for name in needed if not re.fullmatch(known, name)], [])
-        self.assertIn("libc.so.6", needed)
+        for library, others in ((LIBRARY, r"libabsl_\w+\.so\.\d+"), (CODEGEN, "nothing else")):
+            needed = re.findall(r"\(NEEDED\).*\[(.*?)\]", run("readelf", "-d", library))
+            known = others + r"|lib(c|m|dl|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*"
+            self.assertEqual([name for name in needed if not re.fullmatch(known, name)], [])
+            self.assertIn("libc.so.6", needed)
+
+    def test_has_functions_that_other_systems_lack(self):
+        for library in (LIBRARY, CODEGEN):
+            undefined = run("nm", "-D", "--undefined-only", library)
+            self.assertIn("malloc", undefined)
+            self.assertNotRegex(undefined, r" (arc4random|setupterm|cl[A-Z]\w+)\b")
 
     def test_has_its_name(self):
         self.assertIn("[libtg.so.1]", run("readelf", "-d", LIBRARY))

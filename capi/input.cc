@@ -46,7 +46,8 @@ absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(const Input& input,
   TG_RETURN_IF_ERROR(
       driver::CheckDimensions(*signature, import.sizes, import.max_sizes, "size", "greatest size"));
   for (const TensorView& tensor : options.inputs) {
-    import.input_shapes[tensor.name] = tensor.shape;
+    const std::string name(tensor.name);
+    import.input_shapes[name].assign(tensor.shape().begin(), tensor.shape().end());
     if (tensor.data == nullptr) continue;
     const auto declared = std::find_if(signature->inputs.begin(), signature->inputs.end(),
                                        [&](const auto& i) { return i.name == tensor.name; });
@@ -59,7 +60,7 @@ absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(const Input& input,
     }
     const size_t elements = contents.data.size() / runtime::ElementSize(contents.type);
     if (elements > kMaxKnownInput) continue;
-    std::vector<int64_t>& bits = import.input_values[tensor.name];
+    std::vector<int64_t>& bits = import.input_values[name];
     for (size_t i = 0; i < elements; ++i) {
       bits.push_back(interpret::LoadBits(*declared->scalar, contents.data.data(), i));
     }
@@ -80,14 +81,19 @@ static_assert(static_cast<int>(runtime::ElementType::kU64) + 1 == TG_U64);
 static_assert(static_cast<int>(runtime::ElementType::kF32) + 1 == TG_F32);
 static_assert(runtime::kNumElementTypes == TG_F8E5M2);
 
-absl::StatusOr<runtime::HostTensor> TensorView::Copy() const {
-  const std::optional<size_t> needed = runtime::NumBytes(type, shape);
+absl::Status TensorView::Check() const {
+  const std::optional<size_t> needed = runtime::NumBytes(type, shape());
   if (!needed || *needed != bytes) {
     return InvalidArgument("@", name, ": ", bytes, " bytes are given for ",
-                           runtime::TypeAndShape(type, shape));
+                           runtime::TypeAndShape(type, shape()));
   }
   if (data == nullptr && bytes > 0) return InvalidArgument("@", name, ": its data is null");
-  runtime::HostTensor tensor{type, shape, std::vector<std::byte>(data, data + bytes)};
+  return absl::OkStatus();
+}
+
+absl::StatusOr<runtime::HostTensor> TensorView::Copy() const {
+  TG_RETURN_IF_ERROR(Check());
+  runtime::HostTensor tensor{type, {shape().begin(), shape().end()}, {data, data + bytes}};
   if (type == runtime::ElementType::kBool) runtime::NormalizeBools(tensor.data);
   return tensor;
 }
@@ -104,7 +110,8 @@ absl::StatusOr<TensorView> ReadTensor(const tg_tensor& tensor, size_t index) {
   TensorView view;
   view.name = tensor.name;
   view.type = ElementTypeOf(static_cast<tg_type>(tensor.type));
-  view.shape.assign(tensor.shape, tensor.shape + tensor.rank);
+  view.rank = tensor.rank;
+  std::copy_n(tensor.shape, tensor.rank, view.extents.begin());
   view.data = static_cast<std::byte*>(tensor.data);
   view.bytes = tensor.bytes;
   return view;
@@ -117,6 +124,7 @@ absl::StatusOr<std::vector<TensorView>> ReadTensors(const tg_tensor* tensors, si
   if (tensors == nullptr) return InvalidArgument("the list of ", what, " is null");
   const size_t stride = tensors->size;
   TG_RETURN_IF_ERROR(CheckSize(stride, "tg_tensor"));
+  views.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     const auto* element =
         reinterpret_cast<const tg_tensor*>(reinterpret_cast<const char*>(tensors) + i * stride);

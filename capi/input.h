@@ -2,9 +2,13 @@
 #ifndef TG_CAPI_INPUT_H_
 #define TG_CAPI_INPUT_H_
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,15 +24,19 @@
 
 namespace tg::capi {
 
-// A tensor in the caller's memory.
+// A tensor in the caller's memory, during the call that it is given to.
 struct TensorView {
-  std::string name;
+  std::string_view name;
   runtime::ElementType type = runtime::ElementType::kF32;
-  std::vector<int64_t> shape;
+  uint32_t rank = 0;
+  std::array<int64_t, TG_MAX_RANK> extents = {};
   std::byte* data = nullptr;
   size_t bytes = 0;
 
-  // A copy of the elements. InvalidArgument unless `bytes` is what type and shape say.
+  std::span<const int64_t> shape() const { return {extents.data(), rank}; }
+  // InvalidArgument unless there is data, of as many bytes as type and shape say.
+  absl::Status Check() const;
+  // Checks, and copies the elements.
   absl::StatusOr<runtime::HostTensor> Copy() const;
 };
 

@@ -1,7 +1,6 @@
 #include "capi/model.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/status.h"
@@ -151,9 +150,9 @@ absl::StatusOr<tg_tensor_info> Model::Info(int role, size_t index) const {
   return tensors_[role][index].info;
 }
 
-std::string Model::SymbolOf(std::string_view name) const {
+std::string_view Model::SymbolOf(std::string_view name) const {
   const auto symbol = symbols_.find(name);
-  return symbol == symbols_.end() ? std::string(name) : symbol->second;
+  return symbol == symbols_.end() ? name : std::string_view(symbol->second);
 }
 
 absl::Status Model::SetVariable(std::string_view name, int64_t value) {
@@ -167,6 +166,12 @@ absl::Status Model::Set(const TensorView& tensor) {
 }
 
 absl::Status Model::SetLocked(const TensorView& tensor) {
+  TG_RETURN_IF_ERROR(tensor.Check());
+  const std::span<const std::byte> elements(tensor.data, tensor.bytes);
+  if (tensor.type != runtime::ElementType::kBool) {
+    return session_->Set(SymbolOf(tensor.name), tensor.type, tensor.shape(), elements);
+  }
+  // A caller's bool may be any byte.
   TG_ASSIGN_OR_RETURN(const runtime::HostTensor copy, tensor.Copy());
   return session_->Set(SymbolOf(tensor.name), copy);
 }
@@ -178,9 +183,9 @@ absl::Status Model::Run(const char* graph) {
 
 absl::Status Model::RunLocked(const char* graph) {
   TG_RETURN_IF_ERROR(session_->Run(graph == nullptr ? "" : graph));
-  if (device_ == nullptr) return absl::OkStatus();
+  if (device_ == nullptr || !is_profiled_) return absl::OkStatus();
   TG_ASSIGN_OR_RETURN(last_graph_, FindGraphName(graph));
-  if (is_profiled_) KeepLeast(last_graph_);
+  KeepLeast(last_graph_);
   return absl::OkStatus();
 }
 
@@ -194,23 +199,26 @@ absl::Status Model::GetLocked(tg_tensor* out) {
   tg_tensor tensor;
   TG_RETURN_IF_ERROR(ReadStruct(out, "tg_tensor", tensor));
   if (tensor.name == nullptr) return InvalidArgument("the name of a tensor is null");
-  TG_ASSIGN_OR_RETURN(const runtime::HostTensor contents, session_->Get(SymbolOf(tensor.name)));
-  const size_t bytes = contents.data.size();
-  if (contents.shape.size() > TG_MAX_RANK) {
-    return Unimplemented("@", tensor.name, ": its rank is ", contents.shape.size(), ", above ",
+  const std::string_view symbol = SymbolOf(tensor.name);
+  TG_ASSIGN_OR_RETURN(const runtime::TypeShape form, session_->FormOf(symbol));
+  const std::optional<size_t> bytes = runtime::NumBytes(form.type, form.shape);
+  if (!bytes || form.shape.size() > TG_MAX_RANK) {
+    return Unimplemented("@", tensor.name, ": its rank is ", form.shape.size(), ", above ",
                          TG_MAX_RANK);
   }
-  if (tensor.data != nullptr && tensor.bytes < bytes) {
-    return InvalidArgument("@", tensor.name, " is ",
-                           runtime::TypeAndShape(contents.type, contents.shape), ", of ", bytes,
-                           " bytes; the memory for it has ", tensor.bytes);
+  if (tensor.data != nullptr && tensor.bytes < *bytes) {
+    return InvalidArgument("@", tensor.name, " is ", runtime::TypeAndShape(form.type, form.shape),
+                           ", of ", *bytes, " bytes; the memory for it has ", tensor.bytes);
   }
-  if (tensor.data != nullptr && bytes > 0) std::memcpy(tensor.data, contents.data.data(), bytes);
-  tensor.type = TypeOf(contents.type);
-  tensor.rank = static_cast<uint32_t>(contents.shape.size());
+  if (tensor.data != nullptr) {
+    TG_RETURN_IF_ERROR(
+        session_->GetInto(symbol, std::span(static_cast<std::byte*>(tensor.data), *bytes)));
+  }
+  tensor.type = TypeOf(form.type);
+  tensor.rank = static_cast<uint32_t>(form.shape.size());
   std::fill(std::begin(tensor.shape), std::end(tensor.shape), 0);
-  std::copy(contents.shape.begin(), contents.shape.end(), tensor.shape);
-  tensor.bytes = bytes;
+  std::copy(form.shape.begin(), form.shape.end(), tensor.shape);
+  tensor.bytes = *bytes;
   return WriteStruct(tensor, "tg_tensor", out);
 }
 

@@ -58,7 +58,7 @@ class Model {
   Model() = default;
   void Declare(const Declarations& declarations);
   void ListKernels();
-  std::string SymbolOf(std::string_view name) const;
+  std::string_view SymbolOf(std::string_view name) const;
   absl::Status SetLocked(const TensorView& tensor);
   absl::Status RunLocked(const char* graph);
   absl::Status GetLocked(tg_tensor* tensor);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "capi/calls.h"
 #include "capi/compile.h"
-#include "capi/handles.h"
 #include "capi/input.h"
 #include "capi/model.h"
 #include "capi/opt.h"
@@ -21,59 +21,19 @@
 namespace {
 
 using tg::InvalidArgument;
+using tg::capi::BadHandle;
 using tg::capi::Input;
+using tg::capi::IsNull;
 using tg::capi::LoadOptions;
 using tg::capi::Model;
+using tg::capi::Models;
 using tg::capi::ReadStruct;
+using tg::capi::Return;
+using tg::capi::Store;
+using tg::capi::StoreText;
 using tg::capi::TensorView;
+using tg::capi::Texts;
 using tg::capi::WriteStruct;
-
-constexpr uint8_t kModelKind = 'M', kTextKind = 'T';
-
-// Not destroyed: a process may end while another thread is in a call.
-auto& Models() {
-  static auto& table = *new tg::capi::HandleTable<Model, kModelKind>;
-  return table;
-}
-auto& Texts() {
-  static auto& table = *new tg::capi::HandleTable<const std::string, kTextKind>;
-  return table;
-}
-
-thread_local std::string last_error;
-
-tg_status CodeOf(const absl::Status& status) {
-  // An error that this list does not name is a fault of tg's.
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return TG_OK;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kOutOfRange:
-      return TG_INVALID_ARGUMENT;
-    case absl::StatusCode::kNotFound:
-      return TG_NOT_FOUND;
-    case absl::StatusCode::kFailedPrecondition:
-      return TG_FAILED_PRECONDITION;
-    case absl::StatusCode::kUnimplemented:
-      return TG_UNIMPLEMENTED;
-    case absl::StatusCode::kResourceExhausted:
-      return TG_RESOURCE_EXHAUSTED;
-    case absl::StatusCode::kCancelled:
-      return TG_CANCELLED;
-    default:
-      return TG_INTERNAL;
-  }
-}
-
-tg_status Return(const absl::Status& status) {
-  last_error = std::string(status.message());
-  return CodeOf(status);
-}
-
-tg_status BadHandle(std::string_view type) {
-  last_error = tg::Cat("this ", type, " is not open");
-  return TG_BAD_HANDLE;
-}
 
 // Calls f with the model behind a handle.
 template <typename F>
@@ -81,23 +41,6 @@ tg_status With(tg_model handle, F&& f) {
   const std::shared_ptr<Model> model = Models().Find(handle.id);
   if (model == nullptr) return BadHandle("tg_model");
   return Return(f(*model));
-}
-
-absl::Status IsNull(std::string_view what) {
-  return InvalidArgument("the pointer ", what, " is null");
-}
-
-template <typename T>
-absl::Status Store(absl::StatusOr<T> value, T* out) {
-  if (!value.ok()) return value.status();
-  *out = *std::move(value);
-  return absl::OkStatus();
-}
-
-absl::Status StoreText(absl::StatusOr<std::string> text, tg_text* out) {
-  if (!text.ok()) return text.status();
-  out->id = Texts().Add(std::make_shared<const std::string>(*std::move(text)));
-  return absl::OkStatus();
 }
 
 absl::Status Open(absl::StatusOr<Input> input, const LoadOptions& options, tg_model* out) {
@@ -143,7 +86,7 @@ uint32_t tg_api_version(void) { return TG_API_VERSION; }
 
 const char* tg_version(void) { return tg::driver::kVersion.data(); }
 
-const char* tg_error(void) { return last_error.c_str(); }
+const char* tg_error(void) { return tg::capi::LastError().c_str(); }
 
 tg_status tg_devices(tg_text* text) {
   if (text == nullptr) return Return(IsNull("text"));

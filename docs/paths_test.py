@@ -12,14 +12,14 @@ import unittest
 ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
 DOCUMENTS = ["CONTRIBUTING.md", "README.md", "docs/testing.md", "docs/ir.md", "docs/design.md",
              "docs/writing-a-pass.md", "docs/directives.md", "docs/glossary.md", "docs/opencl.md",
-             "docs/devices.md", "docs/cost-model.md", "docs/targets.md", "docs/embedding.md", "docs/text.md", "docs/c.md",
+             "docs/devices.md", "docs/cost-model.md", "docs/targets.md", "docs/embedding.md", "docs/text.md", "docs/c.md", "docs/python.md",
              "docs/tutorial.md", "docs/benchmarks.md", "docs/cpu.md",
              "passes/README.md", "passes/simplify/README.md", "passes/rewrite/README.md", "tools/README.md"] + [
                  "docs/passes/%s.md" % name
                  for name in ("kernelize", "schedule", "lower", "expand", "devectorize",
                               "linearize", "simplify")]
 FOLDERS = ("ir", "passes", "codegen", "runtime", "tools", "testdata", "docs", "third_party",
-           "examples", "capi", "include")
+           "examples", "capi", "include", "python", "dist")
 
 
 def read(path):

@@ -54,6 +54,8 @@ if [[ $tests == yes ]]; then
     oclgrind
     # The format check, and clang with libFuzzer for --config=fuzz.
     clang-format-14 clang libclang-rt-14-dev
+    # Builds and runs the examples from the packages.
+    python3-numpy python3-venv cmake pkg-config
     # tools/replay compares commits.
     git
   )

@@ -39,8 +39,8 @@ static int failures = 0;
     }                                                                                              \
   } while (0)
 
-static tg_tensor tensor_of(const char* name, int32_t type, uint32_t rank, const int64_t* shape,
-                           void* data, size_t bytes) {
+static inline tg_tensor tensor_of(const char* name, int32_t type, uint32_t rank,
+                                  const int64_t* shape, void* data, size_t bytes) {
   tg_tensor t;
   memset(&t, 0, sizeof t);
   t.size = sizeof t;

@@ -3,10 +3,10 @@
  * Every function but tg_error, tg_version and tg_api_version returns a status. After a status other
  * than TG_OK, tg_error() is what was wrong, and nothing else has changed.
  *
- * Models and texts are handles: numbers that the library checks. A handle that was closed, was
- * never opened, or is one of another kind gives TG_BAD_HANDLE. All functions may be called from
- * several threads at once. Calls with one model run one after the other; a model that is closed
- * while another thread uses it lives until that call returns.
+ * Models, language models and texts are handles: numbers that the library checks. A handle that was
+ * closed, was never opened, or is one of another kind gives TG_BAD_HANDLE. All functions may be
+ * called from several threads at once. Calls with one model run one after the other; a model that
+ * is closed while another thread uses it lives until that call returns.
  *
  * Structs begin with their size, which the caller sets to sizeof: a program that was compiled with
  * an older header works with a newer library. Fields that are zero have their defaults. */
@@ -246,6 +246,104 @@ TG_API tg_status tg_report(tg_model model, int32_t form, tg_text* text);
  * line and a caret below the column. */
 TG_API tg_status tg_opt(const char* text, size_t bytes, const tg_opt_options* options,
                         tg_text* result);
+
+/* ---- Language models --------------------------------------------------------------------------
+ */
+
+/* A text model of a GGUF file on a device, with the text so far (docs/text.md). Calls with one
+ * model run one after the other, but for tg_lm_cancel. */
+typedef struct tg_lm {
+  uint64_t id;
+} tg_lm;
+
+typedef struct tg_lm_options {
+  size_t size;
+  const char* device;
+  int64_t context;   /* the most tokens of a text; 0: as the file says */
+  int64_t chunk;     /* tokens of a prompt that are computed at a time; 0: as fits the device */
+  int32_t cache_f32; /* not 0: keys and values are stored as f32, not as halves */
+  tg_progress progress;
+  void* progress_context;
+} tg_lm_options;
+
+typedef struct tg_lm_info {
+  size_t size;
+  int64_t context, vocabulary;
+  int64_t length;            /* tokens of the text so far */
+  int64_t weight_bytes;      /* that a step of one token reads */
+  int32_t has_chat_template; /* not 0: tg_lm_chat uses the file's */
+} tg_lm_info;
+
+typedef struct tg_message {
+  size_t size;
+  const char* role; /* "system", "user" or "assistant" */
+  const char* content;
+} tg_message;
+
+typedef struct tg_generate_options {
+  size_t size;
+  int64_t max_tokens;    /* 0: until the model ends, or the context is full */
+  double temperature;    /* 0: the likeliest token */
+  int64_t top_k;         /* 0: 40; negative: all */
+  double top_p;          /* 0: 0.95 */
+  double min_p;          /* 0: 0.05; negative: 0 */
+  double repeat_penalty; /* 0: none */
+  int64_t repeat_window; /* 0: 64 tokens */
+  uint64_t seed;
+  const char* const* stops; /* texts that end the reply, and are no part of it */
+  size_t num_stops;
+  /* Called with each piece of the reply: whole characters, `bytes` of them. The reply ends if it
+   * returns something other than 0. It must not call a function with this model but tg_lm_cancel.
+   */
+  int (*show)(void* context, const char* piece, size_t bytes);
+  void* show_context;
+} tg_generate_options;
+
+typedef enum tg_reply_end {
+  TG_END_MODEL = 0,
+  TG_END_STOP = 1,
+  TG_END_MAX_TOKENS = 2,
+  TG_END_CONTEXT = 3,
+  TG_END_CANCELLED = 4
+} tg_reply_end;
+
+typedef struct tg_reply {
+  size_t size;
+  int32_t end; /* tg_reply_end */
+  int64_t prompt_tokens,
+      reused_tokens; /* of the prompt: computed, and known from the text so far */
+  int64_t tokens;    /* of the reply */
+  double prompt_seconds, decode_seconds;
+} tg_reply;
+
+TG_API tg_status tg_lm_open(const char* path, const tg_lm_options* options, tg_lm* lm);
+TG_API tg_status tg_lm_close(tg_lm lm);
+TG_API tg_status tg_lm_get_info(tg_lm lm, tg_lm_info* info);
+
+/* The tokens of a text. `count` has the capacity of `tokens` and gets the number of tokens; if that
+ * is more, the status is TG_RESOURCE_EXHAUSTED and nothing is written. With `special`, spellings of
+ * control tokens become these, and the vocabulary's first and last tokens are added. */
+TG_API tg_status tg_lm_tokenize(tg_lm lm, const char* text, size_t bytes, int32_t special,
+                                int32_t* tokens, size_t* count);
+/* The text of tokens. */
+TG_API tg_status tg_lm_detokenize(tg_lm lm, const int32_t* tokens, size_t count, tg_text* text);
+
+/* Appends tokens to the text, and writes the logits of the next one: as many floats as the
+ * vocabulary has tokens. `logits` may be null. */
+TG_API tg_status tg_lm_append(tg_lm lm, const int32_t* tokens, size_t count, float* logits,
+                              size_t num_logits);
+/* Takes back all tokens but the first `length`. */
+TG_API tg_status tg_lm_truncate(tg_lm lm, int64_t length);
+
+/* Continues a text, or replies to a conversation. What the prompt has in common with the text so
+ * far, from its beginning, is not computed again. `options` and `reply` may be null. */
+TG_API tg_status tg_lm_generate(tg_lm lm, const char* prompt, size_t bytes,
+                                const tg_generate_options* options, tg_text* text, tg_reply* reply);
+TG_API tg_status tg_lm_chat(tg_lm lm, const tg_message* messages, size_t num_messages,
+                            const tg_generate_options* options, tg_text* text, tg_reply* reply);
+/* Ends the reply that another thread generates, between two tokens; does nothing if there is none.
+ */
+TG_API tg_status tg_lm_cancel(tg_lm lm);
 
 #ifdef __cplusplus
 }

@@ -165,12 +165,12 @@ bool DeviceSession::Adopt(const BufferDecl& buffer, std::span<const std::byte> b
   return true;
 }
 
-absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
+absl::Status DeviceSession::Download(const BufferDecl& buffer, std::span<std::byte> elements) {
   const ScopedSpan span(options_.spans,
-                        MoveOf(options_.spans, "download", buffer, tensor.data.size()));
-  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, tensor.data.size()));
-  if (!tensor.data.empty()) TG_RETURN_IF_ERROR(Read(*ref, 0, tensor.data));
-  if (tensor.type == ElementType::kBool) NormalizeBools(tensor.data);
+                        MoveOf(options_.spans, "download", buffer, elements.size()));
+  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, elements.size()));
+  if (!elements.empty()) TG_RETURN_IF_ERROR(Read(*ref, 0, elements));
+  if (buffer.dtype.scalar() == Scalar::kBool) NormalizeBools(elements);
   return absl::OkStatus();
 }
 

@@ -111,7 +111,7 @@ class DeviceSession : public Session {
                       std::span<const std::byte> bytes) override;
   bool Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
              const std::shared_ptr<const void>& owner) override;
-  absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
+  absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) override;
   absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
  private:

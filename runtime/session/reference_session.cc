@@ -36,17 +36,17 @@ absl::Status ReferenceSession::Upload(const BufferDecl& buffer, std::span<const 
   return absl::OkStatus();
 }
 
-absl::Status ReferenceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
+absl::Status ReferenceSession::Download(const BufferDecl& buffer, std::span<std::byte> elements) {
   const auto found = buffers_.find(buffer.name);
   if (found == buffers_.end()) {
     return absl::FailedPreconditionError(Cat("no graph has written @", buffer.name));
   }
   TG_ASSIGN_OR_RETURN(const HostTensor all, ToHostTensor(found->second));
-  if (all.data.size() < tensor.data.size()) {
-    return InvalidArgument("@", buffer.name, " holds ", TypeAndShape(all.type, all.shape),
-                           ", less than ", TypeAndShape(tensor.type, tensor.shape));
+  if (all.data.size() < elements.size()) {
+    return InvalidArgument("@", buffer.name, " holds ", TypeAndShape(all.type, all.shape), ", of ",
+                           all.data.size(), " bytes, less than ", elements.size());
   }
-  std::copy_n(all.data.begin(), tensor.data.size(), tensor.data.begin());
+  std::copy_n(all.data.begin(), elements.size(), elements.begin());
   return absl::OkStatus();
 }
 

@@ -31,7 +31,7 @@ class ReferenceSession : public Session {
  protected:
   absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                       std::span<const std::byte> bytes) override;
-  absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
+  absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) override;
   absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
  private:

@@ -185,21 +185,47 @@ absl::StatusOr<HostTensor> Session::Get(std::string_view name) {
   return tensor;
 }
 
-absl::Status Session::GetInto(std::string_view name, HostTensor& tensor) {
+absl::StatusOr<const BufferDecl*> Session::FindReadable(std::string_view name,
+                                                        ElementType& type) const {
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(*declarations_, name));
   if (!shapes_.contains(name) && (!has_run_ || buffer->role != Role::kOutput)) {
     return absl::FailedPreconditionError(Cat("@", name, " has no contents yet"));
   }
-  const std::optional<ElementType> type =
+  const std::optional<ElementType> known =
       buffer->dtype.is_value() ? ElementTypeOf(buffer->dtype.scalar()) : std::nullopt;
-  if (!type) return Unimplemented("@", name, " is of type ", buffer->dtype.ToString());
-  const bool fits = tensor.type == *type && HasShape(*buffer, last_vars_, tensor.shape) &&
-                    NumBytes(*type, tensor.shape) == tensor.data.size();
+  if (!known) return Unimplemented("@", name, " is of type ", buffer->dtype.ToString());
+  type = *known;
+  return buffer;
+}
+
+absl::StatusOr<TypeShape> Session::FormOf(std::string_view name) const {
+  TypeShape form;
+  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindReadable(name, form.type));
+  TG_ASSIGN_OR_RETURN(form.shape, ShapeOf(*buffer, last_vars_));
+  return form;
+}
+
+absl::Status Session::GetInto(std::string_view name, HostTensor& tensor) {
+  ElementType type;
+  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindReadable(name, type));
+  const bool fits = tensor.type == type && HasShape(*buffer, last_vars_, tensor.shape) &&
+                    NumBytes(type, tensor.shape) == tensor.data.size();
   if (!fits) {
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, last_vars_));
-    TG_ASSIGN_OR_RETURN(tensor, MakeHostTensor(*type, std::move(shape)));
+    TG_ASSIGN_OR_RETURN(tensor, MakeHostTensor(type, std::move(shape)));
   }
-  return Download(*buffer, tensor);
+  return Download(*buffer, tensor.data);
+}
+
+absl::Status Session::GetInto(std::string_view name, std::span<std::byte> elements) {
+  ElementType type;
+  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindReadable(name, type));
+  TG_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ShapeOf(*buffer, last_vars_));
+  if (NumBytes(type, shape) != elements.size()) {
+    return InvalidArgument("@", name, " is ", TypeAndShape(type, shape), ", not of ",
+                           elements.size(), " bytes");
+  }
+  return Download(*buffer, elements);
 }
 
 }  // namespace tg::runtime

@@ -33,6 +33,11 @@
 
 namespace tg::runtime {
 
+struct TypeShape {
+  ElementType type = ElementType::kF32;
+  std::vector<int64_t> shape;
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -65,6 +70,10 @@ class Session {
   absl::StatusOr<HostTensor> Get(std::string_view name);
   // The same in a tensor whose memory is used again if it has that type and shape.
   absl::Status GetInto(std::string_view name, HostTensor& tensor);
+  // The same in the caller's memory; InvalidArgument unless it has as many bytes as the contents.
+  absl::Status GetInto(std::string_view name, std::span<std::byte> elements);
+  // The type and shape of what Get returns now.
+  absl::StatusOr<TypeShape> FormOf(std::string_view name) const;
 
  protected:
   // The declarations are owned by the derived class, and so is what `graphs` points at.
@@ -83,13 +92,15 @@ class Session {
                      const std::shared_ptr<const void>&) {
     return false;
   }
-  // Fills the tensor, whose type and shape are set and whose bytes are allocated.
-  virtual absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) = 0;
+  // Fills all of `elements`, which are of the buffer's type and of a shape that it has.
+  virtual absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) = 0;
   // Runs the graph `times` times, one after the other, and waits for the end of the last run.
   // `vars` has every variable whose value is known.
   virtual absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) = 0;
 
  private:
+  // The buffer that Get reads; FailedPrecondition if it has no contents yet.
+  absl::StatusOr<const BufferDecl*> FindReadable(std::string_view name, ElementType& type) const;
   absl::Status RunOne(const GraphNeeds& graph, int64_t times);
   // Loads contents that the module defines.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);

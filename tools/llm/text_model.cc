@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
   session.time_kernels = options.time_kernels;
   session.cache = cache;
   if (cache) {
-    session.ahead.worker = "/proc/self/exe";
+    if (options.has_workers) session.ahead.worker = "/proc/self/exe";
     session.ahead.progress = options.on_compiled;
   }
   if (options.on_uploaded) {

@@ -29,6 +29,7 @@ struct TextModelOptions {
   std::string device;         // as for ChooseDevice
   bool time_kernels = false;  // session().last_times() has the kernels' times
   bool cache_programs = true;
+  bool has_workers = true;  // this program is one too (runtime/opencl/compile_job.h)
   // Called while kernels are compiled: how many are done, of how many.
   std::function<void(size_t done, size_t total)> on_compiled = {};
   // Called while weights are uploaded: bytes, of how many.

@@ -1,0 +1,139 @@
+"""The examples are built and run from the packages alone, each in a clean folder.
+
+    packages_test.py WHEEL_FOLDER TARBALL_FOLDER DEB_FOLDER EXAMPLES DIGITS CHAT.gguf
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, "python")
+import wheel_testing  # noqa: E402
+
+WHEEL, TARBALL, DEB, EXAMPLES, DIGITS, GGUF = map(os.path.abspath, sys.argv[1:7])
+MODEL, DIGIT = os.path.join(DIGITS, "digits.uop"), os.path.join(DIGITS, "digit.npy")
+# Nothing that this workspace has.
+CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": tempfile.mkdtemp()}
+
+
+def run(*command, env=None, **options):
+    result = subprocess.run(command, env={**CLEAN, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True, **options)
+    if result.returncode != 0:
+        raise AssertionError("%s: %d\n%s" % (" ".join(command), result.returncode, result.stdout))
+    return result.stdout
+
+
+def only(pattern):
+    (path,) = glob.glob(pattern)
+    return path
+
+
+class PackagesTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+
+    def unpacked_tarball(self):
+        archive = only(TARBALL + "/*.tar.gz")
+        run("tar", "xf", archive, "-C", self.folder)
+        return os.path.join(self.folder, os.path.basename(archive)[:-len(".tar.gz")])
+
+    def unpacked_deb(self):
+        run("dpkg-deb", "-x", only(DEB + "/*.deb"), self.folder)
+        return os.path.join(self.folder, "usr")
+
+    def check_libraries(self, program, prefix):
+        """All libraries are found, and tg's in the package."""
+        listed = run("ldd", program)
+        self.assertNotIn("not found", listed)
+        found = re.findall(r"lib(?:tg)\S* => (\S+)", listed)
+        self.assertTrue(found, listed)
+        for path in found:
+            self.assertTrue(os.path.realpath(path).startswith(os.path.realpath(prefix)), listed)
+        return listed
+
+    def check_digits(self, said):
+        self.assertRegex(said, r"^class 8\n200 frames: p50 [\d.]+ us, p99 [\d.]+ us\n$")
+        print(said.split("\n")[1])
+
+    def build_c_example(self, prefix):
+        source = shutil.copy(os.path.join(EXAMPLES, "c/digits.c"), self.folder)
+        program = os.path.join(self.folder, "digits")
+        flags = run("pkg-config", "--cflags", "--libs", "tg", env={"PKG_CONFIG_PATH": prefix + "/lib/pkgconfig"})
+        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags.split(), cwd=self.folder)
+        return program
+
+    def test_c_with_pkg_config(self):
+        prefix = self.unpacked_tarball()
+        program = self.build_c_example(prefix)
+        listed = self.check_libraries(program, prefix)
+        for path in re.findall(r"libabsl\S* => (\S+)", listed):
+            self.assertTrue(os.path.realpath(path).startswith(os.path.realpath(prefix)), listed)
+        self.check_digits(run(program, MODEL, DIGIT, "200"))
+
+    def test_c_with_the_debian_package(self):
+        prefix = self.unpacked_deb()
+        program = self.build_c_example(prefix)
+        self.check_libraries(program, prefix)
+        self.check_digits(run(program, MODEL, DIGIT, "200"))
+        said = run("dpkg-deb", "--info", only(DEB + "/*.deb"))
+        self.assertRegex(said, r"Depends: libc6 \(>= 2\.\d+\), libstdc\+\+6, libgcc-s1, libabsl\d+\n")
+
+    def test_cpp_with_cmake(self):
+        prefix = self.unpacked_tarball()
+        source = shutil.copytree(os.path.join(EXAMPLES, "cmake"), os.path.join(self.folder, "project"))
+        build = os.path.join(self.folder, "build")
+        run("cmake", "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix)
+        run("cmake", "--build", build)
+        program = os.path.join(build, "sizes")
+        self.check_libraries(program, prefix)
+        said = run(program).split("\n")
+        self.assertEqual(said[:3], ["1.5 ", "1.5 5.5 9.5 ", "1.5 5.5 "])
+        self.assertIn("error: ", said[3])
+        with self.assertRaisesRegex(AssertionError, "tg-config.cmake, version: 0"):
+            text = os.path.join(source, "CMakeLists.txt")
+            with open(text) as file:
+                wanted = file.read().replace("find_package(tg 0.1", "find_package(tg 1.0")
+            with open(text, "w") as file:
+                file.write(wanted)
+            run("cmake", "-S", source, "-B", build + "2", "-DCMAKE_PREFIX_PATH=" + prefix)
+
+    def test_python_in_a_venv(self):
+        venv = os.path.join(self.folder, "venv")
+        # numpy is the system's: nothing is downloaded.
+        run("python3", "-m", "venv", "--without-pip", "--system-site-packages", venv)
+        python = venv + "/bin/python"
+        site = run(python, "-c", "import sysconfig; print(sysconfig.get_paths()['platlib'], end='')")
+        wheel_testing.install(wheel_testing.wheel_of(WHEEL), site)
+        said = run(python, os.path.join(EXAMPLES, "python/digits.py"), MODEL, DIGIT, "200", cwd=self.folder)
+        self.check_digits(said)
+        said = run(python, os.path.join(EXAMPLES, "python/chat.py"), GGUF, "5", cwd=self.folder, input="Hello\nAgain\n")
+        self.assertEqual(len(said.rstrip("\n").split("\n")), 2, said)
+
+    def test_tools(self):
+        for prefix in (self.unpacked_tarball(), self.unpacked_deb()):
+            self.assertIn("__kernel", run(prefix + "/bin/tg-opt", "--pass=default", "--emit=opencl", MODEL))
+            compiled = os.path.join(self.folder, "digits.tgx")
+            run(prefix + "/bin/tg-compile", MODEL, "--device=native", "-o", compiled)
+            said = run(prefix + "/bin/tg-run", compiled, "--input", "x=" + DIGIT, "--classify", "logits")
+            self.assertIn("class 8", said)
+
+    def test_what_is_in_them(self):
+        listed = set(run("tar", "tf", only(TARBALL + "/*.tar.gz")).split())
+        for name in ("bin/tg-opt", "bin/tg-run", "bin/tg-compile", "include/tg/tg.h", "lib/libtg.so.1", "lib/libtg.so",
+                     "lib/libtg_codegen.so", "lib/pkgconfig/tg.pc", "lib/cmake/tg/tg-config.cmake",
+                     "share/doc/tg/LICENSE", "share/doc/tg/NOTICES"):
+            self.assertTrue(any(path.endswith("/" + name) for path in listed), name)
+        for path in (only(WHEEL + "/*.whl"), only(TARBALL + "/*.tar.gz"), only(DEB + "/*.deb")):
+            size = os.path.getsize(path)
+            print("%s: %.1f MB" % (os.path.basename(path), size / 1e6))
+            self.assertLess(size, 60e6)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
