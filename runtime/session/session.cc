@@ -104,6 +104,19 @@ absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<std::string>> Session::LoadParams() {
+  std::vector<const BufferDecl*> params;
+  for (const GraphNeeds& graph : graphs_) {
+    for (const BufferDecl* buffer : graph.needs.buffers) {
+      if (buffer->role == Role::kParam && HasContents(*buffer)) params.push_back(buffer);
+    }
+  }
+  TG_RETURN_IF_ERROR(LoadContents(params));
+  std::vector<std::string> names;
+  for (const BufferDecl* buffer : params) names.push_back(buffer->name);
+  return names;
+}
+
 absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
   for (const BufferDecl* buffer : buffers) {
     if (buffer->role != Role::kState || shapes_.contains(buffer->name)) continue;
