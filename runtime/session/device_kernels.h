@@ -32,7 +32,7 @@ class DeviceKernels {
  public:
   // `code` outlives this object.
   DeviceKernels(const DeviceCode& code, std::shared_ptr<Context> context);
-  // The same kernels, as they are built, with memory of their own.
+  // The same kernels, as they are built, with a pool for the new object alone.
   DeviceKernels(const DeviceKernels& other);
 
   // Builds the programs, concurrently if the driver compiles on several threads or worker processes

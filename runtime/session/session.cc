@@ -96,7 +96,10 @@ absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
     TG_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, reader->Read(*buffer));
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, {}));
     const std::shared_ptr<const void> owner = reader->owner();
-    if (owner == nullptr || !Adopt(*buffer, bytes, owner)) {
+    // Kernels rely on the alignment of buffers.
+    constexpr uintptr_t kLine = 64;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % kLine == 0;
+    if (owner == nullptr || !is_aligned || !Adopt(*buffer, bytes, owner)) {
       TG_RETURN_IF_ERROR(Upload(*buffer, shape, bytes));
     }
     shapes_[buffer->name] = std::move(shape);
