@@ -10,24 +10,26 @@
 namespace tg::artifact {
 namespace {
 
+using Files = std::shared_ptr<const MappedFiles>;
+
 class MappedContents final : public runtime::ContentsReader {
  public:
-  MappedContents(std::shared_ptr<const runtime::MappedFile> file, std::string_view bytes,
-                 const std::map<std::string, Contents, std::less<>>& by_name)
-      : file_(std::move(file)), bytes_(bytes), by_name_(by_name) {}
+  using ByName = std::map<std::string, std::string_view, std::less<>>;
+  MappedContents(Files files, const ByName& by_name)
+      : files_(std::move(files)), by_name_(by_name) {}
 
   absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer) override {
     const auto found = by_name_.find(buffer.name);
     if (found == by_name_.end()) return NotFound("there are no contents of @", buffer.name);
-    const std::string_view own = bytes_.substr(found->second.offset, found->second.bytes);
-    return std::as_bytes(std::span(own.data(), own.size()));
+    return std::as_bytes(std::span(found->second.data(), found->second.size()));
   }
-  std::shared_ptr<const void> owner() const override { return file_; }
+  std::shared_ptr<const void> owner() const override {
+    return files_->own == nullptr ? nullptr : files_;
+  }
 
  private:
-  std::shared_ptr<const runtime::MappedFile> file_;
-  std::string_view bytes_;
-  std::map<std::string, Contents, std::less<>> by_name_;
+  Files files_;
+  ByName by_name_;
 };
 
 absl::StatusOr<Header> ReadHeader(std::string_view bytes) {
@@ -59,6 +61,22 @@ absl::StatusOr<Header> ReadHeader(std::string_view bytes) {
   return header;
 }
 
+// The path of a file that is named relative to the folder of the .tgx file.
+std::string AdjacentPath(const std::string& artifact, const std::string& name) {
+  const size_t slash = artifact.rfind('/');
+  if (name.starts_with('/') || slash == std::string::npos) return name;
+  return artifact.substr(0, slash + 1) + name;
+}
+
+absl::StatusOr<runtime::MappedFile> OpenWeights(const WeightsFile& weights,
+                                                const std::string& artifact) {
+  const std::string path = AdjacentPath(artifact, weights.path);
+  TG_ASSIGN_OR_RETURN(runtime::MappedFile file, runtime::MappedFile::Open(path));
+  if (file.bytes().size() == weights.bytes) return file;
+  return InvalidArgument("its weights are in ", path, ", which has ", file.bytes().size(),
+                         " bytes, not ", weights.bytes, ": it is not the file that was compiled");
+}
+
 }  // namespace
 
 bool IsArtifact(std::string_view bytes) { return bytes.starts_with(kMagic); }
@@ -87,37 +105,55 @@ absl::StatusOr<ArtifactFile> ArtifactFile::Read(std::shared_ptr<const runtime::M
   if (!artifact.ok()) return fail(artifact.status());
   ArtifactFile file;
   file.path_ = path;
-  file.file_ = std::move(mapped);
   file.bytes_ = bytes;
   file.artifact_ = *std::move(artifact);
+  auto files = std::make_shared<MappedFiles>();
+  files->own = std::move(mapped);
+  for (const WeightsFile& weights : file.artifact_.files) {
+    absl::StatusOr<runtime::MappedFile> opened = OpenWeights(weights, path);
+    if (!opened.ok()) return fail(opened.status());
+    files->others.push_back(*std::move(opened));
+  }
+  file.files_ = std::move(files);
   runtime::Executable& executable = file.artifact_.executable;
   executable.path = path;
   // The declarations say that the contents are known, and where.
   for (const Contents& contents : file.artifact_.contents) {
     BufferDecl& decl = executable.buffers[static_cast<size_t>(contents.buffer)];
-    decl.file = path;
+    decl.file = file.PathOf(contents);
     decl.offset = static_cast<int64_t>(contents.offset);
+    if (contents.file == 0) continue;
+    const WeightsFile& weights = file.artifact_.files[contents.file - 1];
+    if (file.files_->others[contents.file - 1].modified() == weights.modified) continue;
+    TG_RETURN_IF_ERROR(file.Verify(contents));
   }
   return file;
 }
 
+std::string ArtifactFile::PathOf(const Contents& contents) const {
+  return contents.file == 0 ? path_ : AdjacentPath(path_, artifact_.files[contents.file - 1].path);
+}
+
+absl::Status ArtifactFile::Verify(const Contents& c) const {
+  if (Hash(ContentsOf(c)) == c.hash) return absl::OkStatus();
+  const BufferDecl& decl = artifact_.executable.buffers[static_cast<size_t>(c.buffer)];
+  return InvalidArgument(path_, ": the contents of @", decl.name, ", bytes ", c.offset, " to ",
+                         c.offset + c.bytes, c.file == 0 ? "" : Cat(" of ", PathOf(c)),
+                         c.file == 0 ? ", are damaged" : ", are not those that were compiled");
+}
+
 absl::Status ArtifactFile::VerifyContents() const {
-  for (const Contents& c : artifact_.contents) {
-    if (Hash(ContentsOf(c)) == c.hash) continue;
-    const BufferDecl& decl = artifact_.executable.buffers[static_cast<size_t>(c.buffer)];
-    return InvalidArgument(path_, ": the contents of @", decl.name, ", bytes ", c.offset, " to ",
-                           c.offset + c.bytes, ", are damaged");
-  }
+  for (const Contents& c : artifact_.contents) TG_RETURN_IF_ERROR(Verify(c));
   return absl::OkStatus();
 }
 
 runtime::OpenContents ArtifactFile::OpenContents() const {
-  std::map<std::string, Contents, std::less<>> by_name;
+  MappedContents::ByName by_name;
   for (const Contents& c : artifact_.contents) {
-    by_name[artifact_.executable.buffers[static_cast<size_t>(c.buffer)].name] = c;
+    by_name[artifact_.executable.buffers[static_cast<size_t>(c.buffer)].name] = ContentsOf(c);
   }
-  return [file = file_, bytes = bytes_, by_name = std::move(by_name)] {
-    return std::make_unique<MappedContents>(file, bytes, by_name);
+  return [files = files_, by_name = std::move(by_name)] {
+    return std::make_unique<MappedContents>(files, by_name);
   };
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,18 +18,29 @@ namespace tg::artifact {
 // Whether bytes begin as a .tgx file does.
 bool IsArtifact(std::string_view bytes);
 
+// What keeps contents valid.
+struct MappedFiles {
+  std::shared_ptr<const runtime::MappedFile> own;  // the .tgx file; null: its bytes were given
+  std::vector<runtime::MappedFile> others;         // parallel to Artifact::files
+};
+
 class ArtifactFile {
  public:
   // Maps the file and reads all but its weights. Errors name the file and the place in it.
+  // Files that have weights are mapped too. One that was written since the compile is an error if
+  // it has another size or other contents, which are read for that.
   static absl::StatusOr<ArtifactFile> Open(const std::string& path);
-  // The same for bytes; `path` is for messages.
+  // The same for bytes, which `file` keeps; without it, contents are copied while the bytes are
+  // there. `path` is for messages, and the folder of other files.
   static absl::StatusOr<ArtifactFile> Read(std::shared_ptr<const runtime::MappedFile> file,
                                            std::string_view bytes, const std::string& path);
 
   const Artifact& artifact() const { return artifact_; }
   Artifact& artifact() { return artifact_; }
   std::string_view ContentsOf(const Contents& contents) const {
-    return bytes_.substr(contents.offset, contents.bytes);
+    const std::string_view file =
+        contents.file == 0 ? bytes_ : files_->others[contents.file - 1].bytes();
+    return file.substr(contents.offset, contents.bytes);
   }
   // InvalidArgument if contents differ from what was written.
   absl::Status VerifyContents() const;
@@ -37,9 +49,12 @@ class ArtifactFile {
   runtime::OpenContents OpenContents() const;
 
  private:
+  absl::Status Verify(const Contents& contents) const;
+  std::string PathOf(const Contents& contents) const;
+
   std::string path_;
-  std::shared_ptr<const runtime::MappedFile> file_;
   std::string_view bytes_;
+  std::shared_ptr<const MappedFiles> files_;
   Artifact artifact_;
 };
 

@@ -2,6 +2,7 @@
 // written.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -81,9 +82,11 @@ class ArtifactTest : public testing::TestWithParam<const char*> {
     path_ = testing::TempDir() + "/" + name + ".tgx";
   }
 
-  absl::Status Compile(const std::string& text, bool native_source = true) {
+  absl::Status Compile(const std::string& text, bool native_source = true,
+                       bool external_weights = false) {
     Diagnostics diagnostics;
-    std::unique_ptr<Module> module = ParseModule(text, "model.uop", diagnostics);
+    std::unique_ptr<Module> module =
+        ParseModule(text, testing::TempDir() + "/model.uop", diagnostics);
     if (module == nullptr) return diagnostics.ToStatus();
     TG_ASSIGN_OR_RETURN(const auto chosen, runtime::ChooseDevices(*module, {GetParam(), {}}));
     runtime::DeviceSessionOptions options;
@@ -91,7 +94,12 @@ class ArtifactTest : public testing::TestWithParam<const char*> {
     TG_RETURN_IF_ERROR(
         runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options));
     return CompileArtifact(std::move(module), options,
-                           {"artifact_test", "model.uop", native_source}, path_);
+                           {"artifact_test",
+                            "model.uop",
+                            native_source,
+                            external_weights,
+                            {MakeAttachment("a note", "some text")}},
+                           path_);
   }
 
   std::string path_;
@@ -168,6 +176,9 @@ TEST_P(ArtifactTest, PlanIsReadAsItWasWritten) {
   const auto again = DecodePlan(plan, kPageBytes, 1 << 20);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(EncodePlan(*again), plan);
+  EXPECT_EQ(*UnpackAttachment(*again, "a note"), "some text");
+  EXPECT_EQ(Message(UnpackAttachment(*again, "another").status()),
+            "there is no another in the file");
 }
 
 // Machine code of another processor or driver is not run: the source is compiled.
@@ -179,8 +190,7 @@ TEST_P(ArtifactTest, OtherDevicesCompileTheSource) {
   for (auto& kernel : file->artifact().executable.devices[0].kernels) {
     if (!kernel.object.empty()) kernel.object = "no object file";
   }
-  for (auto& program : file->artifact().executable.devices[0].programs)
-    program.binary = "no binary";
+  file->artifact().binaries[0].packed = "no packed form";
   std::string note;
   ArtifactOptions options;
   options.note = [&](const std::string& text) { note = text; };
@@ -223,7 +233,7 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   EXPECT_EQ(error(""), "m.tgx: it is no .tgx file");
   EXPECT_EQ(error(bytes.substr(0, 40)), "m.tgx: it ends at byte 40, within its head");
   EXPECT_EQ(error(with(offsetof(Header, version), 7)),
-            "m.tgx: its format has version 7, and this program reads 1; compile the model again");
+            "m.tgx: its format has version 7, and this program reads 2; compile the model again");
   EXPECT_EQ(error(with(offsetof(Header, plan_offset), 7)),
             "m.tgx: its head, bytes 0 to 72, is damaged");
   EXPECT_NE(error(bytes.substr(0, bytes.size() - 1)).find("it was cut off"), std::string::npos);
@@ -237,6 +247,115 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   const auto file = ArtifactFile::Read(nullptr, changed, "m.tgx");
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_NE(Message(file->VerifyContents()).find("are damaged"), std::string::npos);
+}
+
+TEST_P(ArtifactTest, DamagedTextsAreOneClearError) {
+  ASSERT_EQ(Compile(kModel), absl::OkStatus());
+  auto file = ArtifactFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  file->artifact().made_for[0].key += " of another kind";
+  std::string& packed = file->artifact().sources[0].packed;
+  packed.resize(packed.size() / 2);
+  EXPECT_EQ(Message(OpenArtifact(*std::move(file), {}).status()),
+            path_ + ": its packed texts are damaged");
+}
+
+// @big is in a file, misaligned; @small is in the module's text.
+constexpr char kFileModel[] = R"(tg 1
+module @model
+buffer @big : f32[1048576] param = file("weights.bin", 4)
+buffer @small : f32[1] param = [2.0]
+buffer @x : f32[1] input
+buffer @y : f32[1] output
+
+graph @main {
+  %big = buffer @big : f32
+  %x = buffer @x : f32
+  %each = expand %x {shape = [1048576]} : f32
+  %product = mul %big, %each : f32
+  %0 = reduce_axis %product {op = add, axes = [0]} : f32
+  %small = buffer @small : f32
+  %1 = add %small, %x : f32
+  %2 = add %0, %1 : f32
+  sink %2 -> @y
+}
+)";
+
+void WriteWeights(float value) {
+  std::vector<float> values(1048577, 0);
+  values[1048576] = value;
+  std::FILE* file = std::fopen((testing::TempDir() + "/weights.bin").c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(std::fwrite(values.data(), 4, values.size(), file), values.size());
+  std::fclose(file);
+}
+
+float RunOnOne(runtime::Session& session) {
+  const absl::Status set = session.Set("x", Floats({1}, {1}));
+  if (!set.ok() || !session.Run().ok()) return -1;
+  return Values(*session.Get("y"))[0];
+}
+
+TEST_P(ArtifactTest, WeightsInTheModelsFile) {
+  const std::string weights = testing::TempDir() + "/weights.bin";
+  WriteWeights(40);
+  ASSERT_EQ(Compile(kFileModel, true, /*external_weights=*/true), absl::OkStatus());
+  EXPECT_LT(std::filesystem::file_size(path_), 1u << 20);
+  {
+    const auto file = ArtifactFile::Open(path_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_EQ(file->artifact().files.size(), 1u);
+    EXPECT_EQ(file->artifact().files[0].path, "weights.bin");
+    EXPECT_EQ(file->artifact().contents.size(), 2u);
+    EXPECT_EQ(file->VerifyContents(), absl::OkStatus());
+    const auto opened = OpenArtifact(path_);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_EQ(RunOnOne(**opened), 43);
+  }
+  // Written again with the same contents: they are compared.
+  WriteWeights(40);
+  EXPECT_TRUE(OpenArtifact(path_).ok());
+  WriteWeights(41);
+  EXPECT_EQ(Message(OpenArtifact(path_).status()),
+            path_ + ": the contents of @big, bytes 4 to 4194308 of " + weights +
+                ", are not those that were compiled");
+  std::filesystem::resize_file(weights, 100);
+  EXPECT_EQ(Message(OpenArtifact(path_).status()),
+            path_ + ": its weights are in " + weights +
+                ", which has 100 bytes, not 4194308: it is not the file that was compiled");
+  std::filesystem::remove(weights);
+  EXPECT_NE(Message(OpenArtifact(path_).status()).find(weights), std::string::npos);
+}
+
+// A device has the weights once, however many sessions there are; the native one has them where the
+// file is mapped.
+TEST_P(ArtifactTest, SiblingsShareTheWeights) {
+  WriteWeights(40);
+  ASSERT_EQ(Compile(kFileModel), absl::OkStatus());
+  size_t uploaded = 0;
+  ArtifactOptions options;
+  options.on_upload = [&](size_t bytes) { uploaded += bytes; };
+  const auto opened = OpenArtifact(path_, options);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(RunOnOne(**opened), 43);
+  constexpr size_t kWeightBytes = 4 << 20;
+  const bool is_native = GetParam() == std::string_view("native");
+  EXPECT_EQ(uploaded >= kWeightBytes, !is_native);
+  const runtime::BufferRef& weights = (*opened)->last_plan()->buffer(0);
+  if (is_native) {
+    const std::byte* address = weights->context().HostAddress(weights->memory());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % kLineBytes, 0u);
+  }
+  std::vector<std::unique_ptr<runtime::Session>> siblings;
+  for (int i = 0; i < 8; ++i) {
+    auto sibling = (*opened)->NewSibling();
+    ASSERT_TRUE(sibling.ok()) << sibling.status();
+    siblings.push_back(*std::move(sibling));
+    EXPECT_EQ(RunOnOne(*siblings.back()), 43);
+    const auto& device = static_cast<const runtime::DeviceSession&>(*siblings.back());
+    EXPECT_EQ(&device.last_plan()->buffer(0)->memory(), &weights->memory());
+    EXPECT_LT(device.memory().peak_total_bytes, kWeightBytes / 2);
+  }
 }
 
 // What the checksums do not catch, because they are right, the checks of the plan do.
@@ -275,6 +394,22 @@ TEST_P(ArtifactTest, WrongPlansAreErrors) {
   EXPECT_NE(error([](Artifact& a) {
               a.executable.devices[0].kernels[0].code.local[0] = 0;
             }).find("groups of 0 work-items"),
+            std::string::npos);
+  EXPECT_EQ(error([](Artifact& a) { a.attachments[0].text.lengths.clear(); }),
+            "the attachment 'a note' has no size");
+  EXPECT_EQ(error([](Artifact& a) { a.contents[0].file = 3; }),
+            "the contents of @table are in file 3 of 0");
+  EXPECT_EQ(error([](Artifact& a) {
+              a.files = {{"w.bin", 4, 0}};
+              a.contents[0].file = 1;
+              a.contents[0].offset = 0;
+            }),
+            "the contents of @table are outside of w.bin");
+  EXPECT_NE(error([](Artifact& a) { a.sources[0].lengths.pop_back(); }).find("has no texts"),
+            std::string::npos);
+  EXPECT_NE(error([](Artifact& a) {
+              a.sources[0].lengths.assign(a.sources[0].lengths.size(), 1u << 31);
+            }).find("bytes of texts"),
             std::string::npos);
   EXPECT_EQ(error([](Artifact& a) { a.made_for.clear(); }),
             "it has code for 1 devices and the names of 0");

@@ -20,6 +20,8 @@ using runtime::ScheduledKernel;
 
 // The most work-items of a group, and bytes of memory that a group asks for.
 constexpr int64_t kMaxGroup = 1 << 20, kMaxGroupBytes = int64_t{1} << 40;
+// The most bytes of a device's texts.
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 
 class PlanChecker {
  public:
@@ -28,6 +30,11 @@ class PlanChecker {
   absl::Status Check(uint64_t weights_offset, uint64_t weights_bytes) {
     TG_RETURN_IF_ERROR(CheckDeclarations());
     TG_RETURN_IF_ERROR(CheckDevices());
+    for (const Attachment& a : artifact_.attachments) {
+      if (a.text.lengths.size() != 1 || a.text.bytes() > kMaxTextBytes) {
+        return InvalidArgument("the attachment '", a.name, "' has no size");
+      }
+    }
     for (const ScheduledGraph& graph : e_.graphs) TG_RETURN_IF_ERROR(CheckGraph(graph));
     return CheckContents(weights_offset, weights_bytes);
   }
@@ -124,6 +131,15 @@ class PlanChecker {
     return absl::OkStatus();
   }
 
+  absl::Status CheckTexts(const std::vector<PackedTexts>& texts, size_t device,
+                          size_t number) const {
+    if (texts.size() != e_.devices.size() || texts[device].lengths.size() != number) {
+      return InvalidArgument("device ", device, " has no texts for its ", number, " kernels");
+    }
+    if (texts[device].bytes() <= kMaxTextBytes) return absl::OkStatus();
+    return InvalidArgument("device ", device, " has ", texts[device].bytes(), " bytes of texts");
+  }
+
   absl::Status CheckDevices() const {
     if (e_.devices.empty()) return InvalidArgument("it runs on no device");
     if (e_.devices.size() != artifact_.made_for.size()) {
@@ -150,6 +166,9 @@ class PlanChecker {
       if (in_programs.size() != wanted) {
         return InvalidArgument(in_programs.size(), " kernels are in programs, not ", wanted);
       }
+      TG_RETURN_IF_ERROR(
+          CheckTexts(artifact_.sources, d, device.kernels.size() + device.programs.size()));
+      TG_RETURN_IF_ERROR(CheckTexts(artifact_.binaries, d, device.programs.size()));
     }
     return absl::OkStatus();
   }
@@ -241,6 +260,16 @@ class PlanChecker {
       if (bytes != c.bytes) {
         return InvalidArgument("the contents of @", decl.name, " have ", c.bytes, " bytes, not ",
                                bytes);
+      }
+      if (c.file > artifact_.files.size()) {
+        return InvalidArgument("the contents of @", decl.name, " are in file ", c.file, " of ",
+                               artifact_.files.size());
+      }
+      if (c.file > 0) {
+        const uint64_t size = artifact_.files[c.file - 1].bytes;
+        if (c.offset <= size && c.bytes <= size - c.offset) continue;
+        return InvalidArgument("the contents of @", decl.name, " are outside of ",
+                               artifact_.files[c.file - 1].path);
       }
       if (c.offset % kLineBytes != 0 || c.offset < weights_offset ||
           c.offset - weights_offset > weights_bytes ||

@@ -1,6 +1,7 @@
 #include "runtime/artifact/compile_artifact.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "runtime/artifact/open_artifact.h"
 #include "runtime/artifact/write_artifact.h"
 #include "runtime/cpu/native_program.h"
+#include "runtime/io/file.h"
 #include "runtime/opencl/cl_context.h"
 #include "runtime/opencl/cl_program.h"
 #include "runtime/session/device_kernels.h"
@@ -108,10 +110,11 @@ class Compiler {
     for (const runtime::NamedDevice& other : options.others) contexts_.push_back(other.context);
   }
 
-  absl::StatusOr<Artifact> Compile(const ArtifactSettings& settings) {
+  absl::StatusOr<Artifact> Compile(const ArtifactSettings& settings, const std::string& path) {
     Artifact out;
     out.tool = settings.tool;
     out.model = settings.model;
+    out.attachments = settings.attachments;
     Executable& e = out.executable;
     TG_ASSIGN_OR_RETURN(e, runtime::MakeExecutable(module_, options_));
     for (const ScheduledGraph& graph : e.graphs) TG_RETURN_IF_ERROR(graph.problem);
@@ -131,6 +134,7 @@ class Compiler {
       if (computed_.contains(b) || runtime::HasContents(decl))
         out.contents.push_back({.buffer = b});
     }
+    if (settings.external_weights) TG_RETURN_IF_ERROR(LeaveWeights(path, out));
     return out;
   }
 
@@ -160,6 +164,29 @@ class Compiler {
       const VarDecl& var = e.vars[static_cast<size_t>(v)];
       return var.min == var.max;
     });
+  }
+
+  // Names the files of the contents that are there as the kernels need them.
+  absl::Status LeaveWeights(const std::string& path, Artifact& out) const {
+    runtime::ParamReader reader(module_);
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    for (Contents& c : out.contents) {
+      if (computed_.contains(c.buffer)) continue;
+      TG_ASSIGN_OR_RETURN(const auto place,
+                          reader.Find(module_.buffers[static_cast<size_t>(c.buffer)]));
+      if (!place) continue;
+      TG_ASSIGN_OR_RETURN(const runtime::MappedFile file, runtime::MappedFile::Open(place->path));
+      const std::string name =
+          std::filesystem::absolute(place->path).lexically_proximate(folder).string();
+      auto known = std::find_if(out.files.begin(), out.files.end(),
+                                [&](const WeightsFile& f) { return f.path == name; });
+      if (known == out.files.end()) {
+        known = out.files.insert(known, {name, file.bytes().size(), file.modified()});
+      }
+      c.file = static_cast<uint32_t>(known - out.files.begin()) + 1;
+      c.offset = place->offset;
+    }
+    return absl::OkStatus();
   }
 
   absl::Status RunInit(Executable& e) {
@@ -196,7 +223,8 @@ absl::Status CompileArtifact(std::unique_ptr<Module> module,
                              const runtime::DeviceSessionOptions& options,
                              const ArtifactSettings& settings, const std::string& path) {
   Compiler compiler(*module, options);
-  TG_ASSIGN_OR_RETURN(Artifact artifact, compiler.Compile(settings));
+  TG_ASSIGN_OR_RETURN(Artifact artifact, compiler.Compile(settings, path));
+  PackTexts(artifact);
   return WriteArtifact(path, std::move(artifact), compiler.Reader());
 }
 

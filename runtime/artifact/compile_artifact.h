@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "ir/module.h"
+#include "runtime/artifact/artifact.h"
 #include "runtime/session/device_session_options.h"
 
 namespace tg::artifact {
@@ -16,6 +18,9 @@ struct ArtifactSettings {
   std::string model;  // the file that is compiled
   // Whether a native device's kernels have their source too, by which another processor runs them.
   bool native_source = true;
+  // Contents that are in files as they are needed stay there.
+  bool external_weights = false;
+  std::vector<Attachment> attachments;
 };
 
 // Writes `path` for a linear module and the devices of the options. Machine code is made for these

@@ -11,10 +11,10 @@ namespace tg::artifact {
 // The first byte is no text, and the line ends show a transfer as text.
 inline constexpr std::string_view kMagic = "\x89tgx\r\n\x1a\n";
 // Changes whenever an older reader would misread a file.
-inline constexpr uint32_t kVersion = 1;
-// The alignment of the weights and of each large tensor in them.
+inline constexpr uint32_t kVersion = 2;
+// The alignment of the weights as a whole.
 inline constexpr uint64_t kPageBytes = 4096;
-// The alignment of a small tensor: a cache line, on which kernels of a native device rely.
+// The alignment of each tensor: a cache line, on which kernels of a native device rely.
 inline constexpr uint64_t kLineBytes = 64;
 
 // All numbers of a file are little-endian, as those of the machines that read it.

@@ -63,11 +63,21 @@ absl::StatusOr<Device> ChooseOpenCl(const std::string& path, const MadeFor& made
                   runtime::DescribeDevices(devices));
 }
 
-// Drops machine code that the device does not run. Its source is compiled then.
-absl::Status DropForeignCode(const std::string& path, const MadeFor& made_for,
-                             const MadeFor& device, const ArtifactOptions& options,
-                             DeviceCode& code) {
-  if (made_for.key == device.key) return absl::OkStatus();
+// Unpacks what is needed. Drops machine code that the device does not run: its source is compiled
+// then.
+absl::Status ChooseCode(const std::string& path, const MadeFor& device,
+                        const ArtifactOptions& options, size_t number, Artifact& artifact) {
+  const MadeFor& made_for = artifact.made_for[number];
+  const bool is_own = made_for.key == device.key;
+  const auto named = [&](const absl::Status& status) {
+    return status.ok() ? status : InvalidArgument(path, ": ", std::string(status.message()));
+  };
+  // A driver may refuse the binaries.
+  if (!is_own || !device.is_native || options.sources) {
+    TG_RETURN_IF_ERROR(named(UnpackSources(artifact, number)));
+  }
+  if (is_own) return named(UnpackBinaries(artifact, number));
+  DeviceCode& code = artifact.executable.devices[number];
   if (device.is_native && !cpu::HasCodeGenerator()) {
     return absl::FailedPreconditionError(
         Cat(path, " has machine code for another processor, ", made_for.name, "; this one, ",
@@ -81,7 +91,6 @@ absl::Status DropForeignCode(const std::string& path, const MadeFor& made_for,
     }
     kernel.object.clear();
   }
-  for (runtime::ProgramSource& program : code.programs) program.binary.clear();
   if (options.note) {
     options.note(
         Cat(path, " has code for ", made_for.name, "; it is compiled again for ", device.name));
@@ -117,9 +126,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenArtifact(ArtifactFil
   TG_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Context>> contexts,
                       runtime::OpenContexts(devices, options.profiling));
   for (size_t d = 0; d < contexts.size(); ++d) {
-    TG_RETURN_IF_ERROR(DropForeignCode(path, artifact.made_for[d],
-                                       MadeForDevice(*contexts[d], options), options,
-                                       executable.devices[d]));
+    TG_RETURN_IF_ERROR(
+        ChooseCode(path, MadeForDevice(*contexts[d], options), options, d, artifact));
   }
   runtime::OpenContents contents = file.OpenContents();
   return runtime::DeviceSession::Create(

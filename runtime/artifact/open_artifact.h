@@ -18,6 +18,8 @@ struct ArtifactOptions : runtime::SessionOptions {
   // The devices; without a request, those for which the file was compiled.
   runtime::DeviceRequest devices;
   bool profiling = false;
+  // Has the kernels' sources in the session's executable, for reports.
+  bool sources = false;
   // Called with a line where code is compiled again, because the file has none for the device.
   std::function<void(const std::string&)> note = {};
 };

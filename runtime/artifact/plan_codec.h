@@ -1,114 +1,16 @@
-// Fields: the order of an artifact's fields, once for writing and for reading.
-//
-// An archive has Number, Bool, String and List. The writer's take what they are given; the reader's
-// set it.
+// The order of an artifact's fields (fields.h).
 #ifndef TG_RUNTIME_ARTIFACT_PLAN_CODEC_H_
 #define TG_RUNTIME_ARTIFACT_PLAN_CODEC_H_
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
-#include "base/cat.h"
 #include "runtime/artifact/artifact.h"
+#include "runtime/artifact/fields.h"
 
 namespace tg::artifact {
-
-class PlanWriter {
- public:
-  static constexpr bool kReads = false;
-
-  template <typename T>
-  void Number(T& value) {
-    Append(&value, sizeof value);
-  }
-  void String(std::string& text) {
-    auto size = static_cast<uint32_t>(text.size());
-    Number(size);
-    out_ += text;
-  }
-  template <typename T, typename F>
-  void List(const char*, std::vector<T>& list, F&& fields) {
-    auto size = static_cast<uint32_t>(list.size());
-    Number(size);
-    for (T& item : list) fields(item);
-  }
-  std::string Take() { return std::move(out_); }
-
- private:
-  void Append(const void* data, size_t size) { out_.append(static_cast<const char*>(data), size); }
-  std::string out_;
-};
-
-// After an error everything that is read is 0 or empty.
-class PlanReader {
- public:
-  static constexpr bool kReads = true;
-
-  explicit PlanReader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <typename T>
-  void Number(T& value) {
-    value = T();
-    if (!Has(sizeof value, "a number")) return;
-    std::memcpy(&value, bytes_.data() + at_, sizeof value);
-    at_ += sizeof value;
-  }
-  void String(std::string& text) {
-    uint32_t size = 0;
-    Number(size);
-    text.clear();
-    if (!Has(size, "a text")) return;
-    text = bytes_.substr(at_, size);
-    at_ += size;
-  }
-  template <typename T, typename F>
-  void List(const char* what, std::vector<T>& list, F&& fields) {
-    uint32_t size = 0;
-    Number(size);
-    list.clear();
-    // Each element takes a byte at least, so that a wrong count asks for no memory.
-    if (!Has(size, what)) return;
-    for (uint32_t i = 0; i < size && error_.empty(); ++i) fields(list.emplace_back());
-  }
-
-  size_t at() const { return at_; }
-  bool AtEnd() const { return at_ == bytes_.size(); }
-  const std::string& error() const { return error_; }
-
- private:
-  bool Has(size_t size, std::string_view what) {
-    if (error_.empty() && size > bytes_.size() - at_) {
-      error_ = Cat("byte ", at_, " of the plan: ", what, " goes beyond its end");
-    }
-    return error_.empty();
-  }
-
-  std::string_view bytes_;
-  size_t at_ = 0;
-  std::string error_;
-};
-
-template <typename A, typename E>
-requires std::is_enum_v<E>
-void Enum(A& a, E& value) { a.Number(value); }
-
-template <typename A>
-void Flag(A& a, bool& value) {
-  uint8_t byte = value;
-  a.Number(byte);
-  value = byte != 0;
-}
-
-template <typename A>
-void Strings(A& a, const char* what, std::vector<std::string>& list) {
-  a.List(what, list, [&](std::string& s) { a.String(s); });
-}
 
 // The parts of a type: a reader checks them before it makes one (CheckedType).
 struct TypeParts {
@@ -177,7 +79,6 @@ void Fields(A& a, runtime::CompiledKernel& k) {
   if constexpr (A::kReads) k.work = has_work ? std::optional(work) : std::nullopt;
   codegen::RenderedKernel& code = k.code;
   a.String(code.name);
-  a.String(code.source);
   a.List("a list of parameters", code.params, [&](codegen::KernelParam& p) {
     Flag(a, p.is_var);
     a.Number(p.slot);
@@ -203,8 +104,6 @@ void Fields(A& a, runtime::DeviceCode& d) {
     std::vector<uint32_t> kernels(p.kernels.begin(), p.kernels.end());
     a.List("a list of kernels", kernels, [&](uint32_t& k) { a.Number(k); });
     if constexpr (A::kReads) p.kernels.assign(kernels.begin(), kernels.end());
-    a.String(p.source);
-    a.String(p.binary);
   });
 }
 
@@ -248,6 +147,12 @@ void Fields(A& a, runtime::ScheduledGraph& g) {
 }
 
 template <typename A>
+void Fields(A& a, PackedTexts& texts) {
+  a.List("a list of lengths", texts.lengths, [&](uint32_t& length) { a.Number(length); });
+  a.String(texts.packed);
+}
+
+template <typename A>
 void Fields(A& a, Artifact& artifact) {
   a.String(artifact.tool);
   a.String(artifact.model);
@@ -274,8 +179,20 @@ void Fields(A& a, Artifact& artifact) {
   Strings(a, "a list of kernels", e.kernel_names);
   a.List("a list of graphs", e.graphs, [&](runtime::ScheduledGraph& g) { Fields(a, g); });
   a.List("a list of devices", e.devices, [&](runtime::DeviceCode& d) { Fields(a, d); });
+  a.List("a list of texts", artifact.sources, [&](PackedTexts& t) { Fields(a, t); });
+  a.List("a list of texts", artifact.binaries, [&](PackedTexts& t) { Fields(a, t); });
+  a.List("a list of attachments", artifact.attachments, [&](Attachment& t) {
+    a.String(t.name);
+    Fields(a, t.text);
+  });
+  a.List("a list of files", artifact.files, [&](WeightsFile& f) {
+    a.String(f.path);
+    a.Number(f.bytes);
+    a.Number(f.modified);
+  });
   a.List("a list of contents", artifact.contents, [&](Contents& c) {
     a.Number(c.buffer);
+    a.Number(c.file);
     a.Number(c.offset);
     a.Number(c.bytes);
     a.Number(c.hash);

@@ -64,10 +64,11 @@ absl::Status WriteArtifact(const std::string& path, Artifact artifact, const Rea
   for (Contents& c : artifact.contents) {
     TG_ASSIGN_OR_RETURN(const std::span<const std::byte> span, read(c.buffer));
     const std::string_view bytes(reinterpret_cast<const char*>(span.data()), span.size());
-    if (!out.AlignTo(bytes.size() >= kPageBytes ? kPageBytes : kLineBytes)) return failure();
-    c.offset = out.at();
     c.bytes = bytes.size();
     c.hash = Hash(bytes);
+    if (c.file > 0) continue;
+    if (!out.AlignTo(kLineBytes)) return failure();
+    c.offset = out.at();
     if (!out.Write(bytes)) return failure();
   }
   header.weights_bytes = out.at() - header.weights_offset;

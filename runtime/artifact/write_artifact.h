@@ -16,8 +16,8 @@ namespace tg::artifact {
 // Returns the contents of a buffer, valid until the next call.
 using ReadContents = std::function<absl::StatusOr<std::span<const std::byte>>(int buffer)>;
 
-// Writes the file as a whole or not at all. Of `artifact.contents` only the buffers are set; they
-// are read one at a time.
+// Writes the file as a whole or not at all. Of `artifact.contents` only the buffers are set, and
+// the places of those in other files; they are read one at a time.
 absl::Status WriteArtifact(const std::string& path, Artifact artifact, const ReadContents& read);
 
 }  // namespace tg::artifact

@@ -101,6 +101,7 @@ absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
     return absl::InvalidArgumentError(Cat("cannot map ", path, ": it is not a regular file"));
   }
   MappedFile file;
+  file.modified_ = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
   if (size == 0) return file;
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (data == MAP_FAILED) return FileError("map", path, errno);
@@ -110,11 +111,14 @@ absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      modified_(other.modified_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(modified_, other.modified_);
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #define TG_RUNTIME_IO_FILE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,10 +32,13 @@ class MappedFile {
   ~MappedFile();
 
   std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
+  // When it was last written, in nanoseconds since 1970.
+  int64_t modified() const { return modified_; }
 
  private:
   void* data_ = nullptr;
   size_t size_ = 0;
+  int64_t modified_ = 0;
 };
 
 }  // namespace tg::runtime

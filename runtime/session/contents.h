@@ -23,7 +23,7 @@ class ContentsReader {
   // Returns the contents of a param or state that HasContents: packed elements, valid until the
   // next call.
   virtual absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer) = 0;
-  // What keeps all contents valid, aligned to a cache line and unchanged; null: nothing does.
+  // What keeps all contents valid and unchanged; null: nothing does.
   virtual std::shared_ptr<const void> owner() const { return nullptr; }
 };
 

@@ -58,6 +58,12 @@ DeviceKernels::DeviceKernels(const DeviceCode& code, std::shared_ptr<Context> co
   pool_.set_exact(context_->info().platform == "Oclgrind");
 }
 
+DeviceKernels::DeviceKernels(const DeviceKernels& other)
+    : DeviceKernels(other.code_, other.context_) {
+  built_ = other.built_;
+  from_cache_ = other.from_cache_;
+}
+
 absl::Status DeviceKernels::Build(const Declarations& decls, const BuildOptions& options) {
   if (code_.kernels.empty()) return absl::OkStatus();
   const ScopedSpan span(options.spans, "build");

@@ -32,6 +32,8 @@ class DeviceKernels {
  public:
   // `code` outlives this object.
   DeviceKernels(const DeviceCode& code, std::shared_ptr<Context> context);
+  // The same kernels, as they are built, with a pool for the new object alone.
+  DeviceKernels(const DeviceKernels& other);
 
   // Builds the programs, concurrently if the driver compiles on several threads or worker processes
   // compile for it; for a native device, its kernels. `decls` has the variables of the kernels.

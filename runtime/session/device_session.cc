@@ -32,7 +32,7 @@ std::vector<GraphNeeds> NeedsOfGraphs(const Executable& executable) {
 
 }  // namespace
 
-DeviceSession::DeviceSession(std::unique_ptr<const Executable> executable, OpenContents contents,
+DeviceSession::DeviceSession(std::shared_ptr<const Executable> executable, OpenContents contents,
                              SessionOptions options, CountWorkOn count_work)
     : Session(*executable, NeedsOfGraphs(*executable), std::move(contents)),
       executable_(std::move(executable)),
@@ -50,16 +50,38 @@ absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(
   return session;
 }
 
+absl::StatusOr<std::unique_ptr<Session>> DeviceSession::NewSibling() {
+  TG_ASSIGN_OR_RETURN(const std::vector<std::string> params, LoadParams());
+  SessionOptions options = options_;
+  options.observer = nullptr;
+  options.on_upload = nullptr;
+  options.spans = nullptr;
+  options.chooser = nullptr;
+  std::unique_ptr<DeviceSession> sibling(
+      new DeviceSession(executable_, contents(), std::move(options), count_work_));
+  sibling->modules_ = modules_;
+  for (const auto& device : devices_) {
+    sibling->AddDevice(std::make_unique<DeviceKernels>(*device));
+  }
+  sibling->sizes_follow_runs_ = sizes_follow_runs_;
+  sibling->borrowed_from_ = borrowed_from_;
+  for (const std::string& name : params) sibling->buffers_[name] = buffers_.find(name)->second;
+  sibling->AdoptContents(*this, params);
+  return sibling;
+}
+
+void DeviceSession::AddDevice(std::unique_ptr<DeviceKernels> device) {
+  for (const std::string& name : device->names()) by_name_.emplace(name, device.get());
+  devices_.push_back(std::move(device));
+}
+
 absl::Status DeviceSession::Build(std::span<const std::shared_ptr<Context>> contexts) {
   if (contexts.size() != executable_->devices.size()) {
     return InvalidArgument("module @", executable_->name, " runs on ", executable_->devices.size(),
                            " devices, not ", contexts.size());
   }
   for (size_t d = 0; d < contexts.size(); ++d) {
-    devices_.push_back(std::make_unique<DeviceKernels>(executable_->devices[d], contexts[d]));
-    for (const std::string& name : devices_[d]->names()) {
-      by_name_.emplace(name, devices_[d].get());
-    }
+    AddDevice(std::make_unique<DeviceKernels>(executable_->devices[d], contexts[d]));
     TG_RETURN_IF_ERROR(devices_[d]->Build(*executable_, options_));
   }
   return absl::OkStatus();

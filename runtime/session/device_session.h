@@ -89,6 +89,9 @@ class DeviceSession : public Session {
   static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(std::unique_ptr<Module> module,
                                                                DeviceSessionOptions options);
 
+  // Runs of the sibling are done by no other session, and have neither spans nor an observer.
+  absl::StatusOr<std::unique_ptr<Session>> NewSibling() override;
+
   const Executable& executable() const { return *executable_; }
   // The linear module of a device, if the session was made of a module.
   const Module& module(size_t device = 0) const { return *modules_.at(device); }
@@ -115,9 +118,10 @@ class DeviceSession : public Session {
   absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
  private:
-  DeviceSession(std::unique_ptr<const Executable> executable, OpenContents contents,
+  DeviceSession(std::shared_ptr<const Executable> executable, OpenContents contents,
                 SessionOptions options, CountWorkOn count_work);
   absl::Status Build(std::span<const std::shared_ptr<Context>> contexts);
+  void AddDevice(std::unique_ptr<DeviceKernels> device);
   // Sets sizes_follow_runs_.
   absl::Status ChooseSizes();
   std::vector<DeviceMemory> MemoryOfDevices() const;
@@ -147,7 +151,7 @@ class DeviceSession : public Session {
     VarMap vars;
   };
 
-  const std::unique_ptr<const Executable> executable_;
+  const std::shared_ptr<const Executable> executable_;
   std::vector<std::shared_ptr<const Module>> modules_;  // by device; empty: of no module
   const SessionOptions options_;
   const CountWorkOn count_work_;

@@ -29,6 +29,15 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::Read(const BufferDecl& b
   return buffer.values ? ReadValues(buffer) : ReadFile(buffer);
 }
 
+absl::StatusOr<std::optional<ParamReader::Place>> ParamReader::Find(const BufferDecl& buffer) {
+  if (buffer.values || buffer.run_bytes != buffer.stride_bytes) return std::nullopt;
+  TG_RETURN_IF_ERROR(Read(buffer).status());
+  std::string path = Sibling(module_.path, buffer.file);
+  const uint64_t offset = buffer.offset ? static_cast<uint64_t>(*buffer.offset)
+                                        : files_[path]->Find(buffer.tensor)->offset;
+  return Place{std::move(path), offset};
+}
+
 absl::StatusOr<std::span<const std::byte>> ParamReader::ReadFile(const BufferDecl& buffer) {
   const std::string path = Sibling(module_.path, buffer.file);
   if (buffer.offset) return ReadBytes(buffer, path);

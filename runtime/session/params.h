@@ -4,8 +4,10 @@
 #define TG_RUNTIME_SESSION_PARAMS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,13 @@ class ParamReader final : public ContentsReader {
   // file: the file or tensor does not exist, its type or shape differs from the declaration, or the
   // number of values does not match the shape.
   absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer) override;
+
+  struct Place {
+    std::string path;
+    uint64_t offset = 0;
+  };
+  // Where a file has the contents as Read returns them; none: they are values or runs of elements.
+  absl::StatusOr<std::optional<Place>> Find(const BufferDecl& buffer);
 
  private:
   absl::StatusOr<std::span<const std::byte>> ReadFile(const BufferDecl& buffer);

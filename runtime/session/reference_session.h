@@ -24,6 +24,10 @@ class ReferenceSession : public Session {
         module_(std::move(module)),
         options_(options) {}
 
+  absl::StatusOr<std::unique_ptr<Session>> NewSibling() override {
+    return std::make_unique<ReferenceSession>(Clone(*module_), options_);
+  }
+
   // Returns, after a run with track_error, the maximum difference between each element of a buffer
   // and another correct evaluation; empty if no difference is allowed.
   std::vector<double> ErrorOf(std::string_view name) const;

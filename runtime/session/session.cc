@@ -96,12 +96,28 @@ absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
     TG_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, reader->Read(*buffer));
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, {}));
     const std::shared_ptr<const void> owner = reader->owner();
-    if (owner == nullptr || !Adopt(*buffer, bytes, owner)) {
+    // Kernels rely on the alignment of buffers.
+    constexpr uintptr_t kLine = 64;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % kLine == 0;
+    if (owner == nullptr || !is_aligned || !Adopt(*buffer, bytes, owner)) {
       TG_RETURN_IF_ERROR(Upload(*buffer, shape, bytes));
     }
     shapes_[buffer->name] = std::move(shape);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> Session::LoadParams() {
+  std::vector<const BufferDecl*> params;
+  for (const GraphNeeds& graph : graphs_) {
+    for (const BufferDecl* buffer : graph.needs.buffers) {
+      if (buffer->role == Role::kParam && HasContents(*buffer)) params.push_back(buffer);
+    }
+  }
+  TG_RETURN_IF_ERROR(LoadContents(params));
+  std::vector<std::string> names;
+  for (const BufferDecl* buffer : params) names.push_back(buffer->name);
+  return names;
 }
 
 absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {

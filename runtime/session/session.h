@@ -9,7 +9,7 @@
 // Inputs keep their contents between runs until they are set again. States keep theirs too; they
 // start as zeros or with the values that the module defines. Params have the contents that the
 // module defines, or are set. A variable's value is set (SetVar) or follows from the shape of an
-// input. Only one thread may use a session.
+// input. Only one thread may use a session; NewSibling makes one for another thread.
 #ifndef TG_RUNTIME_SESSION_SESSION_H_
 #define TG_RUNTIME_SESSION_SESSION_H_
 
@@ -43,6 +43,12 @@ class Session {
   virtual ~Session() = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+  // Makes a session with the same kernels on the same devices, without a compile. The contents of
+  // params that the module defines are loaded once, by the first of the sessions, and shared: on a
+  // device there is one copy. Inputs, outputs, states and other params are the new session's own,
+  // and as at its start. Each of the two may be used while the other one is, and outlive it.
+  virtual absl::StatusOr<std::unique_ptr<Session>> NewSibling() = 0;
 
   // The buffers and variables.
   const Declarations& declarations() const { return *declarations_; }
@@ -83,6 +89,9 @@ class Session {
   // their contents. If params were set since the last time, @init runs again.
   void AdoptContents(const Session& from, std::span<const std::string> shared);
   bool is_initialized() const { return is_initialized_; }
+  // Loads the params whose contents the module defines, and returns their names.
+  absl::StatusOr<std::vector<std::string>> LoadParams();
+  const OpenContents& contents() const { return contents_; }
 
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,

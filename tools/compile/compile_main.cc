@@ -19,6 +19,7 @@
 #include "runtime/artifact/artifact_file.h"
 #include "runtime/artifact/compile_artifact.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/io/file.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/opencl_layers.h"
 #include "runtime/session/choose_devices.h"
@@ -32,6 +33,10 @@
 #include "tools/driver/model_sizes.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
+#include "tools/llm/compiled_text.h"
+#include "tools/llm/model_file.h"
+#include "tools/llm/text_model.h"
+#include "tools/llm/tokenizer_data.h"
 #include "tools/run/gates.h"
 #include "tools/run/half_pipeline.h"
 
@@ -41,10 +46,12 @@ namespace {
 constexpr char kTool[] = "tg-compile";
 
 struct CompileFlags {
-  std::string output, input_format = "auto", target, max_memory;
+  std::string output, input_format = "auto", target, max_memory, weights = "inside";
   std::vector<std::string> device_texts;
   driver::ModelSizes sizes;
   run::Gates gates;
+  std::optional<int64_t> context, chunk;
+  std::string cache_type = "f16";
   bool float16 = false, source = true, cache = true, list = false, list_devices = false,
        version = false;
   bool help = false;
@@ -63,11 +70,18 @@ void CompileFlags::AddTo(driver::Flags& flags) {
   flags.Repeated("device", "[NAME=]DEVICE", &device_texts,
                  "the device to compile for, which is opened: as for tg-run");
   flags.String("target", "NAME", &target, "a preset or a file, as for tg-run");
+  flags.Int("ctx", "N", &context, "of a text model (GGUF): as for tg-llm");
+  flags.Int("chunk", "N", &chunk, "of a text model: as for tg-llm");
+  flags.Choice("cache-type", {"f16", "f32"}, &cache_type, "of a text model: as for tg-llm");
   flags.Bool("float16", &float16, "store weights and activations as float16");
   flags.Bool(
       "source", &source,
       "store the native device's kernels as source too, by which another processor runs them "
       "(on by default)");
+  flags.Choice(
+      "weights", {"inside", "external"}, &weights,
+      "where the file has weights; external: those that the model's files have as they are "
+      "needed stay there");
   flags.Bool("cache", &cache, "take compiled kernels from the cache on disk (on by default)");
   flags.Int("max-kernels", "N", &gates.max_kernels, "the number of kernels of a run, at most");
   flags.String("max-memory", "SIZE", &max_memory,
@@ -86,6 +100,9 @@ absl::Status CompileFlags::Interpret() {
     return InvalidArgument("--device: ", std::string(request.status().message()));
   }
   devices = *std::move(request);
+  if (context.value_or(1) < 1 || chunk.value_or(1) < 1) {
+    return InvalidArgument("--ctx and --chunk are at least 1");
+  }
   if (gates.max_kernels && *gates.max_kernels < 0) {
     return InvalidArgument("--max-kernels must be at least 0, not ", *gates.max_kernels);
   }
@@ -105,17 +122,48 @@ absl::Status List(const std::string& path) {
   return instrument::WriteStdout(ListArtifact(file));
 }
 
-absl::Status Compile(const std::string& path, const CompileFlags& flags) {
+absl::StatusOr<std::unique_ptr<Module>> ReadModel(const std::string& path,
+                                                  const CompileFlags& flags) {
+  for (const auto& [flag, given] : {std::pair("--ctx", flags.context.has_value()),
+                                    std::pair("--chunk", flags.chunk.has_value()),
+                                    std::pair("--cache-type", flags.cache_type != "f16")}) {
+    if (given) return InvalidArgument(flag, " is for text models (GGUF), which ", path, " is not");
+  }
   TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
   TG_ASSIGN_OR_RETURN(const onnx::OnnxImportOptions onnx,
                       flags.sizes.For(text, driver::IsOnnxInput(text, path, flags.input_format)));
   Diagnostics diagnostics;
-  const std::unique_ptr<Module> read =
+  std::unique_ptr<Module> read =
       driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
-  if (read == nullptr) {
-    llvm::errs() << diagnostics.ToString();
-    return absl::InvalidArgumentError("");
-  }
+  if (read != nullptr) return read;
+  llvm::errs() << diagnostics.ToString();
+  return absl::InvalidArgumentError("");
+}
+
+// Returns the module, and what tg-llm needs besides.
+absl::StatusOr<std::unique_ptr<Module>> ReadTextModel(
+    const std::string& path, const CompileFlags& flags,
+    std::vector<artifact::Attachment>& attachments) {
+  TG_RETURN_IF_ERROR(flags.sizes.For("", /*is_onnx=*/false).status());
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<llm::ModelFile> file, llm::ModelFile::Open(path));
+  gguf::LanguageModelOptions options;
+  options.context = flags.context.value_or(0);
+  options.chunk = flags.chunk.value_or(0);
+  options.cache_f32 = flags.cache_type == "f32";
+  TG_ASSIGN_OR_RETURN(gguf::LanguageModel model, llm::BuildTextModule(*file, options));
+  llm::CompiledText text;
+  text.sizes = llm::SizesOf(model);
+  TG_ASSIGN_OR_RETURN(text.tokenizer, llm::TokenizerDataOf(file->model()));
+  attachments.push_back(
+      artifact::MakeAttachment(llm::kTextModel, llm::EncodeText(std::move(text))));
+  return std::move(model.module);
+}
+
+absl::Status Compile(const std::string& path, const CompileFlags& flags) {
+  std::vector<artifact::Attachment> attachments;
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<Module> read,
+                      runtime::BeginsWith(path, "GGUF") ? ReadTextModel(path, flags, attachments)
+                                                        : ReadModel(path, flags));
   const passes::PassRegistry registry = passes::MakeRegistry({});
   passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
   if (flags.float16) {
@@ -139,7 +187,8 @@ absl::Status Compile(const std::string& path, const CompileFlags& flags) {
                                  ? std::filesystem::path(source).replace_extension(".tgx").string()
                                  : flags.output;
   const artifact::ArtifactSettings settings = {Cat(kTool, " ", driver::kVersion),
-                                               source.filename().string(), flags.source};
+                                               source.filename().string(), flags.source,
+                                               flags.weights == "external", std::move(attachments)};
   return artifact::CompileArtifact(std::move(module), options, settings, output);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/compile/list_artifact.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/cat.h"
 #include "runtime/report/format.h"
@@ -19,22 +20,17 @@ std::string ListArtifact(const artifact::ArtifactFile& file) {
   std::string out = Cat("compiled of ", a.model, " by ", a.tool, "\n");
   for (size_t d = 0; d < e.devices.size(); ++d) {
     const runtime::DeviceCode& code = e.devices[d];
-    uint64_t binary = 0, source = 0;
-    for (const runtime::CompiledKernel& k : code.kernels) {
-      binary += k.object.size();
-      source += k.code.source.size();
-    }
-    for (const runtime::ProgramSource& p : code.programs) {
-      binary += p.binary.size();
-      source += p.source.size();
-    }
+    uint64_t binary = a.binaries[d].bytes();
+    for (const runtime::CompiledKernel& k : code.kernels) binary += k.object.size();
+    const uint64_t source = a.sources[d].bytes();
     std::string names;
     for (const std::string& name : code.names) {
       if (!name.empty()) names += Cat(" '", name, "'");
     }
     out += Cat("device", names, ": ", a.made_for[d].name, " (", a.made_for[d].platform,
                "), target ", code.target, ": ", code.kernels.size(), " kernels, ", Bytes(binary),
-               " of machine code, ", Bytes(source), " of source\n");
+               " of machine code, ", Bytes(source), " of source (",
+               Bytes(a.sources[d].packed.size()), " compressed)\n");
   }
   for (const VarDecl& v : e.vars)
     out += Cat("variable @", v.name, ": ", v.min, " to ", v.max, "\n");
@@ -52,9 +48,17 @@ std::string ListArtifact(const artifact::ArtifactFile& file) {
       }
     }
   }
-  uint64_t weights = 0;
-  for (const artifact::Contents& c : a.contents) weights += c.bytes;
-  return Cat(out, "contents of ", a.contents.size(), " buffers: ", Bytes(weights), "\n");
+  std::vector<uint64_t> buffers(1 + a.files.size()), bytes(buffers.size());  // by file
+  for (const artifact::Contents& c : a.contents) {
+    ++buffers[c.file];
+    bytes[c.file] += c.bytes;
+  }
+  out += Cat("contents of ", buffers[0], " buffers: ", Bytes(bytes[0]), "\n");
+  for (size_t f = 0; f < a.files.size(); ++f) {
+    out += Cat("contents of ", buffers[f + 1], " buffers in ", a.files[f].path, ": ",
+               Bytes(bytes[f + 1]), "\n");
+  }
+  return out;
 }
 
 }  // namespace tg::compile

@@ -30,7 +30,7 @@ int LlmMain(int argc, const char* const* argv) {
   driver::ExitWhenOutOfMemory(kTool);
   driver::TolerateFullStandardError();
   LlmFlags values;
-  driver::Flags flags(kTool, "[options] model.gguf",
+  driver::Flags flags(kTool, "[options] model.gguf | model.tgx",
                       "Writes text with a language model: answers a prompt (-p, -f), or chats.");
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> models =

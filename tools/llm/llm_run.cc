@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "runtime/artifact/format.h"
 #include "runtime/io/file.h"
 #include "runtime/report/format.h"
 #include "runtime/report/kernel_table.h"
@@ -55,32 +56,54 @@ std::string Rate(double count, double seconds, const char* unit) {
 
 }  // namespace
 
-absl::Status LlmRun::LoadTokenizer() {
-  TG_ASSIGN_OR_RETURN(tokenizer::TokenizerData data, TokenizerDataOf(file_->model()));
+absl::Status LlmRun::LoadTokenizer(tokenizer::TokenizerData data, const std::string& path) {
   const std::string chat = data.chat_template;
   absl::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> tokenizer =
       tokenizer::MakeTokenizer(std::move(data));
   if (!tokenizer.ok()) {
-    return InvalidArgument(file_->model().paths[0], ": ",
-                           std::string(tokenizer.status().message()));
+    return InvalidArgument(path, ": ", std::string(tokenizer.status().message()));
   }
   tokenizer_ = *std::move(tokenizer);
   if (chat.empty() || flags_.raw) return absl::OkStatus();
   absl::StatusOr<tokenizer::ChatTemplate> parsed = tokenizer::ChatTemplate::Parse(chat);
   if (!parsed.ok()) {
-    return InvalidArgument(file_->model().paths[0], ": key 'tokenizer.chat_template': ",
+    return InvalidArgument(path, ": key 'tokenizer.chat_template': ",
                            std::string(parsed.status().message()), "; --raw does without it");
   }
   chat_ = *std::move(parsed);
   return absl::OkStatus();
 }
 
-absl::Status LlmRun::Load(const std::string& path) {
-  const double begin = Now();
+absl::Status LlmRun::OpenModel(const std::string& path, const TextModelOptions& options) {
   TG_ASSIGN_OR_RETURN(file_, ModelFile::Open(path));
   // Reports an unknown architecture before errors about the vocabulary.
   TG_RETURN_IF_ERROR(gguf::ReadHyperparameters(file_->model()).status());
-  if (!flags_.bench) TG_RETURN_IF_ERROR(LoadTokenizer());
+  if (!flags_.bench) {
+    TG_ASSIGN_OR_RETURN(tokenizer::TokenizerData data, TokenizerDataOf(file_->model()));
+    TG_RETURN_IF_ERROR(LoadTokenizer(std::move(data), file_->model().paths[0]));
+  }
+  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, options));
+  return absl::OkStatus();
+}
+
+absl::Status LlmRun::OpenCompiled(const std::string& path, const TextModelOptions& options) {
+  for (const auto& [flag, given] : {std::pair("--ctx", flags_.context.has_value()),
+                                    std::pair("--chunk", flags_.chunk.has_value()),
+                                    std::pair("--cache-type", flags_.cache_type != "f16")}) {
+    if (given) return InvalidArgument(flag, " needs the model; ", path, " is compiled");
+  }
+  TG_ASSIGN_OR_RETURN(artifact::ArtifactFile file, artifact::ArtifactFile::Open(path));
+  const absl::StatusOr<std::string> bytes = artifact::UnpackAttachment(file.artifact(), kTextModel);
+  if (!bytes.ok()) return InvalidArgument(path, ": ", std::string(bytes.status().message()));
+  absl::StatusOr<CompiledText> text = DecodeText(*bytes);
+  if (!text.ok()) return InvalidArgument(path, ": ", std::string(text.status().message()));
+  if (!flags_.bench) TG_RETURN_IF_ERROR(LoadTokenizer(std::move(text->tokenizer), path));
+  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(std::move(file), text->sizes, options));
+  return absl::OkStatus();
+}
+
+absl::Status LlmRun::Load(const std::string& path) {
+  const double begin = Now();
   TextModelOptions options;
   options.model.context = flags_.context.value_or(0);
   options.model.chunk = flags_.chunk.value_or(0);
@@ -94,7 +117,11 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.on_uploaded = [&](size_t done, size_t total) {
     loading.Show(done / 1'000'000, total / 1'000'000);
   };
-  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, options));
+  options.note = [](const std::string& text) {
+    std::fprintf(stderr, "tg-llm: %s\n", text.c_str());
+  };
+  TG_RETURN_IF_ERROR(runtime::BeginsWith(path, artifact::kMagic) ? OpenCompiled(path, options)
+                                                                 : OpenModel(path, options));
   TG_RETURN_IF_ERROR(model_->Prepare());
   if (tokenizer_ && static_cast<int64_t>(tokenizer_->size()) != model_->vocabulary()) {
     return InvalidArgument(path, ": ", tokenizer_->size(), " tokens, but an embedding of ",

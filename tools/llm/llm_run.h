@@ -28,7 +28,10 @@ class LlmRun {
 
  private:
   absl::Status Load(const std::string& path);
-  absl::Status LoadTokenizer();
+  // `path` is for messages.
+  absl::Status LoadTokenizer(tokenizer::TokenizerData data, const std::string& path);
+  absl::Status OpenModel(const std::string& path, const TextModelOptions& options);
+  absl::Status OpenCompiled(const std::string& path, const TextModelOptions& options);
   absl::StatusOr<std::string> ReadPrompt() const;
   absl::Status Answer(const std::string& prompt);
   absl::Status Chat();

@@ -1,6 +1,6 @@
 """tg-llm on a small model: prompts, chats, limits, and bad input.
 
-    llm_test.py TG_LLM MODEL.gguf
+    llm_test.py TG_LLM MODEL.gguf MAKE_MODEL TG_COMPILE
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-TG_LLM, MODEL = [os.path.abspath(path) for path in sys.argv[1:3]]
+TG_LLM, MODEL, _, TG_COMPILE = [os.path.abspath(path) for path in sys.argv[1:5]]
 
 
 def run(*arguments, stdin="", model=MODEL):
@@ -84,6 +84,66 @@ class Text(unittest.TestCase):
     def test_bench(self):
         self.assertRegex(self.said("--bench").stdout.decode(),
                          r"^pp\d+  [\d.]+ ± [\d.]+ tokens/s\ntg128  [\d.]+ ± [\d.]+ tokens/s\n$")
+
+
+class Compiled(unittest.TestCase):
+    """A model compiled ahead answers as its GGUF file does."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "model.tgx")
+        cls.compile(cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @staticmethod
+    def compile(path, *options):
+        subprocess.run([TG_COMPILE, MODEL, "--device=native", *options, "-o", path], check=True)
+
+    def both(self, *arguments, stdin="", path=None, options=()):
+        results = [run(*arguments, "--device=native", *options, stdin=stdin),
+                   run(*arguments, "--device=native", stdin=stdin, model=path or self.path)]
+        for result in results:
+            self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(results[0].stdout, results[1].stdout)
+        return results[1]
+
+    def test_prompts(self):
+        self.assertGreater(len(self.both("-p", "Hello", "-n", "30").stdout), 20)
+        self.both("-p", "The quick brown fox jumps over the lazy dog. " * 3, "-n", "20")
+        self.both("-p", "Hello", "--raw", "-n", "20", "--temp=1", "--seed=7")
+
+    def test_a_chat(self):
+        self.assertEqual(len(self.both("-n", "4", stdin="Hello\nAgain\n").stdout.splitlines()), 2)
+
+    def test_options_of_the_compile(self):
+        path = os.path.join(self.folder.name, "small.tgx")
+        options = ("--ctx=48", "--chunk=16", "--cache-type=f32")
+        self.compile(path, *options)
+        result = self.both("-p", "Hello", "-n", "60", path=path, options=options)
+        self.assertIn(b"the context of 48 tokens is full", result.stderr)
+
+    def test_it_is_found_out_what_no_text_model_is(self):
+        for arguments, message in [
+                (["--ctx=10"], "--ctx needs the model; " + self.path + " is compiled"),
+                (["--cache-type=f32"], "--cache-type needs the model"),
+                (["--device=pocl"], "is compiled for the native CPU device")]:
+            result = run("-p", "x", *arguments, model=self.path)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr.decode())
+        # Torn anywhere, it is an error of one line.
+        with open(self.path, "rb") as file:
+            data = file.read()
+        torn = os.path.join(self.folder.name, "torn.tgx")
+        for i in range(1, 12):
+            with open(torn, "wb") as file:
+                file.write(data[:len(data) * i // 12])
+            result = run("-p", "x", model=torn)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
 
 
 class Errors(unittest.TestCase):

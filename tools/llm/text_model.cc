@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "ir/verify/verifier.h"
 #include "passes/pipeline.h"
+#include "runtime/artifact/open_artifact.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/params.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr int64_t kBlock = gguf::LanguageModelOptions::kBlockTokens;
 
 // Bytes that are uploaded before the first run.
-size_t BytesToUpload(const Module& module) {
+size_t BytesToUpload(const Declarations& module) {
   size_t bytes = 0;
   for (const BufferDecl& buffer : module.buffers) {
     if (!runtime::HasContents(buffer)) continue;
@@ -25,6 +26,16 @@ size_t BytesToUpload(const Module& module) {
     if (size.ok()) bytes += *size;
   }
   return bytes;
+}
+
+void SetProgress(const Declarations& module, const TextModelOptions& options,
+                 runtime::SessionOptions& session) {
+  if (!options.on_uploaded) return;
+  session.on_upload = [done = size_t{0}, total = BytesToUpload(module),
+                       tell = options.on_uploaded](size_t bytes) mutable {
+    done += bytes;
+    tell(std::min(done, total), total);
+  };
 }
 
 absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
@@ -38,13 +49,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
     if (options.has_workers) session.ahead.worker = "/proc/self/exe";
     session.ahead.progress = options.on_compiled;
   }
-  if (options.on_uploaded) {
-    session.on_upload = [done = size_t{0}, total = BytesToUpload(*module),
-                         tell = options.on_uploaded](size_t bytes) mutable {
-      done += bytes;
-      tell(std::min(done, total), total);
-    };
-  }
+  SetProgress(*module, options, session);
   TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", options.time_kernels, session));
   TG_RETURN_IF_ERROR(
       runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, session));
@@ -53,26 +58,59 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file,
-                                                           const TextModelOptions& options) {
-  TG_ASSIGN_OR_RETURN(gguf::LanguageModel built,
-                      gguf::BuildLanguageModel(file.model(), options.model));
+absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
+                                                    const gguf::LanguageModelOptions& options) {
+  TG_ASSIGN_OR_RETURN(gguf::LanguageModel built, gguf::BuildLanguageModel(file.model(), options));
   if (const absl::Status status = VerifyModule(*built.module); !status.ok()) {
     return absl::InternalError(
         Cat(std::string(status.message()),
             "\nthis is a fault of tg; please report it with the model and the command"));
   }
+  return built;
+}
+
+TextModelSizes SizesOf(const gguf::LanguageModel& model) {
+  return {model.parameters.vocabulary, model.context, model.short_context, model.max_blocks,
+          model.weight_bytes};
+}
+
+absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file,
+                                                           const TextModelOptions& options) {
+  TG_ASSIGN_OR_RETURN(gguf::LanguageModel built, BuildTextModule(file, options.model));
   std::unique_ptr<TextModel> model(new TextModel());
-  model->parameters_ = built.parameters;
-  model->context_ = built.context;
-  model->short_context_ = built.short_context;
-  model->max_blocks_ = built.max_blocks;
-  model->weight_bytes_ = built.weight_bytes;
+  model->sizes_ = SizesOf(built);
   if (options.cache_programs) {
     model->cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
   }
   TG_ASSIGN_OR_RETURN(model->session_,
                       OpenOnDevice(std::move(built.module), options, model->cache_.get()));
+  TG_ASSIGN_OR_RETURN(model->token_, MakeHostTensor(runtime::ElementType::kI32, {1, 1}));
+  return model;
+}
+
+absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(artifact::ArtifactFile file,
+                                                           const TextModelSizes& sizes,
+                                                           const TextModelOptions& options) {
+  const runtime::Executable& executable = file.artifact().executable;
+  const std::string path = executable.path;
+  const BufferDecl* logits = executable.FindBuffer("logits");
+  if (FindGraph(executable, "prefill") == nullptr || FindGraph(executable, "decode") == nullptr ||
+      logits == nullptr || logits->dtype != kF32 || logits->shape.size() != 1 ||
+      logits->shape[0].is_symbolic() || logits->shape[0].size != sizes.vocabulary) {
+    return InvalidArgument(path, ": it has not the graphs of a text model");
+  }
+  std::unique_ptr<TextModel> model(new TextModel());
+  model->sizes_ = sizes;
+  artifact::ArtifactOptions session;
+  session.devices.plain = options.device;
+  session.profiling = session.time_kernels = options.time_kernels;
+  session.note = options.note;
+  if (options.cache_programs) {
+    model->cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
+    session.cache = model->cache_.get();
+  }
+  SetProgress(executable, options, session);
+  TG_ASSIGN_OR_RETURN(model->session_, artifact::OpenArtifact(std::move(file), std::move(session)));
   TG_ASSIGN_OR_RETURN(model->token_, MakeHostTensor(runtime::ElementType::kI32, {1, 1}));
   return model;
 }
@@ -83,7 +121,7 @@ void TextModel::Truncate(int64_t length) {
 
 absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
   TG_RETURN_IF_ERROR(session_->SetVar("position", length()));
-  if (short_context_ > 0) TG_RETURN_IF_ERROR(session_->SetVar("long", is_long_ ? 1 : 0));
+  if (sizes_.short_context > 0) TG_RETURN_IF_ERROR(session_->SetVar("long", is_long_ ? 1 : 0));
   const auto count = static_cast<int64_t>(tokens.size());
   if (count == 1) {
     std::memcpy(token_.data.data(), tokens.data(), sizeof tokens[0]);
@@ -104,9 +142,9 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
 
 absl::Status TextModel::Prepare() {
   // These runs leave keys and values after the end of the text, where later tokens overwrite them.
-  if (length() == context_) return absl::OkStatus();
+  if (length() == sizes_.context) return absl::OkStatus();
   const int32_t tokens[] = {0, 0};
-  const bool has_two = context_ - length() > 1;
+  const bool has_two = sizes_.context - length() > 1;
   if (has_two) TG_RETURN_IF_ERROR(RunChunk(tokens));
   return RunChunk(std::span(tokens).first(1));
 }
@@ -120,11 +158,11 @@ absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t
     }
   }
   const auto count = static_cast<int64_t>(tokens.size());
-  if (count > context_ - length()) {
+  if (count > sizes_.context - length()) {
     return absl::ResourceExhaustedError(Cat("the text of ", length(), " tokens and ", count,
-                                            " more do not fit a context of ", context_));
+                                            " more do not fit a context of ", sizes_.context));
   }
-  const bool is_long = short_context_ > 0 && length() + count > short_context_;
+  const bool is_long = sizes_.short_context > 0 && length() + count > sizes_.short_context;
   std::vector<int32_t> whole;
   if (is_long != is_long_ && !text_.empty()) {
     recomputed_ += length();

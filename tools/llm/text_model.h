@@ -17,9 +17,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "frontend/gguf/language_model.h"
+#include "runtime/artifact/artifact_file.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/session/device_session.h"
+#include "tools/llm/compiled_text.h"
 #include "tools/llm/model_file.h"
 
 namespace tg::llm {
@@ -30,16 +32,27 @@ struct TextModelOptions {
   bool time_kernels = false;  // session().last_times() has the kernels' times
   bool cache_programs = true;
   bool has_workers = true;  // this program is one too (runtime/opencl/compile_job.h)
+  // Called with a line where a compiled model's kernels are compiled again.
+  std::function<void(const std::string&)> note = {};
   // Called while kernels are compiled: how many are done, of how many.
   std::function<void(size_t done, size_t total)> on_compiled = {};
   // Called while weights are uploaded: bytes, of how many.
   std::function<void(size_t done, size_t total)> on_uploaded = {};
 };
 
+// The module of a model, verified.
+absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
+                                                    const gguf::LanguageModelOptions& options);
+TextModelSizes SizesOf(const gguf::LanguageModel& model);
+
 class TextModel {
  public:
   // Compiles the model and uploads its weights. `file` must outlive it.
   static absl::StatusOr<std::unique_ptr<TextModel>> Open(const ModelFile& file,
+                                                         const TextModelOptions& options);
+  // The same for a compiled model; `options.model` has no part in it.
+  static absl::StatusOr<std::unique_ptr<TextModel>> Open(artifact::ArtifactFile file,
+                                                         const TextModelSizes& sizes,
                                                          const TextModelOptions& options);
 
   // Uploads the weights and makes both plans, by runs whose results are discarded, so that later
@@ -61,22 +74,20 @@ class TextModel {
   void Truncate(int64_t length);
 
   int64_t length() const { return static_cast<int64_t>(text_.size()); }  // tokens of the text
-  int64_t context() const { return context_; }                           // the most it may have
+  int64_t context() const { return sizes_.context; }                     // the most it may have
   int64_t recomputed() const { return recomputed_; }  // tokens that were computed again, so far
-  int64_t vocabulary() const { return parameters_.vocabulary; }
-  int64_t max_chunk() const { return max_blocks_ * gguf::LanguageModelOptions::kBlockTokens; }
-  const gguf::Hyperparameters& parameters() const { return parameters_; }
+  int64_t vocabulary() const { return sizes_.vocabulary; }
+  int64_t max_chunk() const { return sizes_.max_blocks * gguf::LanguageModelOptions::kBlockTokens; }
   // The bytes of weights that a step of one token reads.
-  int64_t weight_bytes() const { return weight_bytes_; }
+  int64_t weight_bytes() const { return sizes_.weight_bytes; }
   const runtime::DeviceSession& session() const { return *session_; }
 
  private:
   TextModel() = default;
   absl::Status RunChunk(std::span<const int32_t> tokens);
 
-  gguf::Hyperparameters parameters_;
-  int64_t context_ = 0, max_blocks_ = 0, weight_bytes_ = 0, recomputed_ = 0;
-  int64_t short_context_ = 0;  // of gguf::LanguageModel
+  TextModelSizes sizes_;
+  int64_t recomputed_ = 0;
   bool is_long_ = false;       // the keys in the caches are those of a text longer than that
   std::vector<int32_t> text_;  // tokens whose keys and values are in the caches
   std::unique_ptr<runtime::DiskCache> cache_;

@@ -48,6 +48,7 @@ absl::Status ModelRun::OpenArtifact() {
   options.devices = flags_.devices;
   options.profiling = options.time_kernels =
       flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
+  options.sources = options.time_kernels;
   options.spans = &spans_;
   options.note = [](const std::string& text) { llvm::errs() << "tg-run: " << text << "\n"; };
   if (flags_.cache) {
