@@ -79,6 +79,22 @@ void UpcastMasked(ScheduleBuilder& t) {
   }
 }
 
+// Whether tiles of `times` as many results leave enough work-items for the device, if work-items
+// share the reduces of a tile (ShareReduces).
+bool LeavesEnough(const ScheduleBuilder& t, int64_t times) {
+  NodeMap<int64_t> terms;
+  int64_t longest = 1;
+  for (const analysis::BaseAxis& b : t.nest().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    if (!reduce) continue;
+    int64_t& n = terms[reduce];
+    n = std::max<int64_t>(n, 1) * b.max_size;
+    longest = std::max(longest, n);
+  }
+  const int64_t steps = longest / t.target().AccessWords();
+  return t.WorkItems() / times * MaxSharingItems(t.target(), steps) >= EnoughItems(t);
+}
+
 // Upcasts an axis along which some operand is invariant, by the words of an access or one less (3
 // or 4), so that each load serves several results. Returns false if there is no such axis.
 bool UpcastReused(ScheduleBuilder& t) {
@@ -92,7 +108,8 @@ bool UpcastReused(ScheduleBuilder& t) {
       // overhead is acceptable.
       if (t.Size(i) % amount != 0) {
         const bool neither = amount == words && t.Size(i) % (words - 1) != 0;
-        if (!neither || !t.IsTileable(i, amount)) continue;
+        const bool pads = neither && t.IsTileable(i, amount);
+        if (!pads || !LeavesEnough(t, amount)) continue;
       }
       bool reused = false;
       int64_t moving = 0, strides = 0;

@@ -195,13 +195,16 @@ bool GroupReduce(ScheduleBuilder& t) {
   return !group.empty();
 }
 
+int64_t MaxSharingItems(const passes::Target& target, int64_t steps) {
+  return std::clamp<int64_t>(steps / target.least_steps, 1, target.group_items / 2);
+}
+
 int64_t EnoughSharing(const ScheduleBuilder& t) {
   int64_t longest = 0;
   for (const std::string& name : FirstAxes(t)) {
     longest = std::max(longest, t.Size(t.nest().AxisNamed(name)));
   }
-  const int64_t most =
-      std::min<int64_t>(longest / t.target().least_steps, t.target().group_items / 2);
+  const int64_t most = MaxSharingItems(t.target(), longest);
   int64_t share = 1;
   while (t.WorkItems() * share < EnoughItems(t) && 2 * share <= most) share *= 2;
   return share;
@@ -212,7 +215,7 @@ bool ShareReduces(ScheduleBuilder& t, int64_t share) {
   if (names.empty()) return false;
   for (const std::string& name : names) {
     const size_t i = t.nest().AxisNamed(name);
-    if (t.IsSymbolic(i) || t.Size(i) % (2 * share) != 0) return false;
+    if (t.IsSymbolic(i) || t.Size(i) % share != 0 || t.Size(i) < 2 * share) return false;
   }
   if (!t.Try<directive::Group>(t.nest().AxisNamed(names[0]), share)) return false;
   const std::string group = t.nest().axes[t.Axes(AxisKind::kGroup).back()].name;

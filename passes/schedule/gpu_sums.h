@@ -24,6 +24,10 @@ bool NestedWindows(ScheduleBuilder& t);
 // If the kernel has few results, the work-items of a group compute each reduce together.
 bool GroupReduce(ScheduleBuilder& t);
 
+// The largest number of work-items that should share a reduce of `steps` iterations: each needs
+// Target::least_steps.
+int64_t MaxSharingItems(const passes::Target& target, int64_t steps);
+
 // The number of work-items, a power of two, that should share the reduces of each tile so that
 // there are enough for the device, with Target::least_steps for each.
 int64_t EnoughSharing(const ScheduleBuilder& t);

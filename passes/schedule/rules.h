@@ -16,7 +16,7 @@
 namespace tg::schedule {
 
 // The part of a cost by which predictions of one kernel's schedules are off, in the middle.
-inline constexpr double kPredictionError = 0.15;
+inline constexpr double kPredictionError = 0.25;
 
 // The schedules that rules have proposed for a kernel, and the cheapest of them.
 class Proposals {

@@ -130,6 +130,7 @@ DeviceInfo Describe(const Processor& processor) {
   info.max_work_item_sizes = {4096, 4096, 4096};
   info.compute_units = static_cast<uint32_t>(UsableProcessors());
   info.base_alignment = 1;
+  info.parts_are_free = true;
   const auto bytes = static_cast<uint32_t>(processor.vector_bytes);
   info.native = {bytes, bytes / 2, bytes / 4, bytes / 8, 0, bytes / 4, bytes / 8};
   info.preferred = info.native;

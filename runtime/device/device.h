@@ -53,6 +53,9 @@ struct DeviceInfo {
   std::array<size_t, 3> max_work_item_sizes = {0, 0, 0};
   uint32_t compute_units = 0, clock_mhz = 0;
   size_t base_alignment = 0;  // of sub-buffers and buffers
+  // Whether a launch takes no longer with a part of a buffer than with a whole one. Drivers of
+  // OpenCL keep track of the parts of a buffer at each launch.
+  bool parts_are_free = false;
   VectorWidths preferred, native;
   ImageLimits image;
   std::vector<std::string> extensions;  // sorted

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -118,6 +120,35 @@ void PlaceInOrder(std::span<const Lifetime> lifetimes, std::span<const size_t> o
   plan.planned_bytes = std::accumulate(plan.arena_bytes.begin(), plan.arena_bytes.end(), size_t{0});
 }
 
+// Places each buffer at the beginning of a block. Sets `places` and `arena_bytes`.
+void PlaceInBlocks(std::span<const Lifetime> lifetimes, MemoryPlan& plan) {
+  std::vector<size_t> order(lifetimes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  plan.places.resize(lifetimes.size());
+  std::vector<std::map<int, int>> blocks;  // last step by first step, of a block's buffers
+  for (const size_t i : order) {
+    const Lifetime& life = lifetimes[i];
+    const auto is_free = [&](const std::map<int, int>& lives) {
+      const auto after = lives.upper_bound(life.last);  // the first that begins after it
+      return after == lives.begin() || std::prev(after)->second < life.first;
+    };
+    // Blocks were made in order of decreasing size, so the last free one is the smallest.
+    size_t b = blocks.size();
+    for (size_t k = blocks.size(); k-- > 0 && b == blocks.size();) {
+      if (is_free(blocks[k])) b = k;
+    }
+    if (b == blocks.size()) {
+      blocks.emplace_back();
+      plan.arena_bytes.push_back(std::max<size_t>(life.bytes, 1));
+    }
+    blocks[b][life.first] = life.last;
+    plan.places[i] = {b, 0};
+  }
+  plan.planned_bytes = std::accumulate(plan.arena_bytes.begin(), plan.arena_bytes.end(), size_t{0});
+}
+
 }  // namespace
 
 MemoryPlan PlanMemory(std::span<const Lifetime> lifetimes, const ArenaLimits& limits) {
@@ -132,7 +163,9 @@ MemoryPlan PlanMemory(std::span<const Lifetime> lifetimes, const ArenaLimits& li
     keys[2].push_back(static_cast<size_t>(life.last - life.first));
   }
   MemoryPlan best;
+  if (!limits.has_parts) PlaceInBlocks(lifetimes, best);
   for (const std::vector<size_t>& key : keys) {
+    if (!limits.has_parts) break;
     std::vector<size_t> order(lifetimes.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {

@@ -8,7 +8,9 @@
 // calculation" and "by breadth" in Pisarchyk and Lee, "Efficient memory management for deep neural
 // net inference", 2020.
 //
-// There is one arena, unless the temporaries need more than a device allocates at once.
+// There is one arena, unless the temporaries need more than a device allocates at once. Without
+// parts, an arena is a block that buffers have one after the other, each from its first byte: the
+// largest buffer first, and the smallest block that is free.
 #ifndef TG_RUNTIME_PLAN_MEMORY_PLAN_H_
 #define TG_RUNTIME_PLAN_MEMORY_PLAN_H_
 
@@ -28,6 +30,7 @@ struct Lifetime {
 struct ArenaLimits {
   size_t alignment = 64;  // of a buffer's first byte: a cache line, or what the device needs
   uint64_t max_bytes = INT64_MAX;  // of an arena with more than one buffer
+  bool has_parts = true;           // whether a buffer may be a part of an arena
 };
 
 struct MemoryBytes {

@@ -135,5 +135,17 @@ TEST(MemoryPlan, RandomLives) {
   }
 }
 
+TEST(MemoryPlan, WithoutPartsBuffersBeginTheirBlocks) {
+  ArenaLimits limits;
+  limits.has_parts = false;
+  const std::vector<Lifetime> lives = {{100, 0, 1}, {40, 1, 2}, {60, 2, 3}, {30, 3, 4}};
+  const MemoryPlan plan = PlanMemory(lives, limits);
+  for (const MemoryPlan::Place& place : plan.places) EXPECT_EQ(place.offset, 0u);
+  EXPECT_EQ(plan.places[0], plan.places[2]);  // the largest block is free again
+  EXPECT_EQ(plan.places[1], plan.places[3]);
+  EXPECT_EQ(plan.arena_bytes, (std::vector<size_t>{100, 40}));
+  EXPECT_EQ(plan.planned_bytes, 140u);
+}
+
 }  // namespace
 }  // namespace tg::runtime

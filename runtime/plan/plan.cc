@@ -56,6 +56,7 @@ absl::Status Plan::AllocateTemporaries(const NamedBuffers& given) {
     const DeviceInfo& info = device.pool->context()->info();
     limits.alignment = std::max(limits.alignment, info.base_alignment);
     limits.max_bytes = std::min(limits.max_bytes, info.max_allocation);
+    limits.has_parts = limits.has_parts && info.parts_are_free;
   }
   TG_ASSIGN_OR_RETURN(const auto by_device,
                       PlanTemporaries(*executable_, graph_->steps, sizes_, limits));
@@ -80,9 +81,14 @@ absl::Status Plan::AllocateTemporaries(const NamedBuffers& given) {
     for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
       const size_t bytes = std::max<size_t>(temporaries.lives[i].bytes, 1);
       const MemoryPlan::Place& place = memory.places[i];
-      TG_ASSIGN_OR_RETURN(
-          buffers_[static_cast<size_t>(temporaries.buffers[i])],
-          is_separate ? allocate(bytes) : Buffer::Part(arenas[place.arena], place.offset, bytes));
+      BufferRef& buffer = buffers_[static_cast<size_t>(temporaries.buffers[i])];
+      if (is_separate) {
+        TG_ASSIGN_OR_RETURN(buffer, allocate(bytes));
+      } else if (!limits.has_parts) {
+        buffer = arenas[place.arena];
+      } else {
+        TG_ASSIGN_OR_RETURN(buffer, Buffer::Part(arenas[place.arena], place.offset, bytes));
+      }
     }
     temporaries_.separate_bytes += memory.separate_bytes;
     temporaries_.planned_bytes += memory.planned_bytes;
