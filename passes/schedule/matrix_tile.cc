@@ -73,11 +73,9 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
       std::max(static_cast<double>(resident) * alone / share(resident), alone / share(1) + wait) +
       target.not_hidden * target.load_seconds;
   const double computes = static_cast<double>(CeilDiv(own, resident) * steps) * step;
-  // What one group copies, others have just copied too, so that the last cache has it. Its rate is
-  // twice what arrives, since neighbours find half of what they read in their unit's cache; copies
-  // are read by one group only.
+  // What one group copies, others have just copied too, so that the last cache has it.
   const double memory = static_cast<double>(groups * steps) * copied * bytes /
-                        (target.shared_cache_bytes_per_second / 2 * target.compute_units);
+                        (target.shared_cache_bytes_per_second * target.compute_units);
   return std::max(computes, memory) + target.not_hidden * std::min(computes, memory);
 }
 
