@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/matrix/matrix_instruction.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/materialization.h"
 
@@ -48,14 +50,19 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const std::vector<const UO
   if (any_staged_) ComputeExpressionCosts(order, leaves, above_staged_);
 }
 
-double CostModel::OwnWeight(const UOp* u, bool reads) const {
+bool CostModel::IsFreeWidening(const UOp* u) const {
   // Tiles and packed panels widen an element where they load it, not once for each product, and a
   // stored copy in the wider type would be slower to load. A CPU widens halves slowly. A matrix
   // instruction reads halves.
-  const Scalar to = u->dtype.scalar(), from = u->op == Op::kCast ? u->src(0)->dtype.scalar() : to;
+  if (u->op != Op::kCast) return false;
+  const Scalar to = u->dtype.scalar(), from = u->src(0)->dtype.scalar();
   const bool integers = IsInt(from) && IsInt(to) && ByteSize(from) < ByteSize(to);
   const bool halves = IsFloat(from) && ByteSize(from) == 2 && to == Scalar::kF32;
-  if (integers || (halves && target_.HidesWaits())) return 0;
+  return integers || (halves && target_.HidesWaits());
+}
+
+double CostModel::OwnWeight(const UOp* u, bool reads) const {
+  if (IsFreeWidening(u)) return 0;
   if (IsElementwise(u->op)) return passes::OpWeight(u->op);
   // A load with a gate is not a vector load, so a pad of loaded values is costly.
   if (u->op == Op::kPad) return reads ? target_.gate_weight : 1;
@@ -175,6 +182,35 @@ double CostModel::StagingSeconds(const UOp* u, double parallel, double staged_el
     seconds += (tiles - 1) * shared / target_.bytes_per_second;
   }
   return seconds;
+}
+
+double CostModel::MatrixSeconds(const UOp* u) {
+  if (!target_.HasMatrixInstructions() || target_.matrix_flops_per_second == 0) return 0;
+  // A factor is a value of a narrow type that is cast to the product's.
+  const auto narrow = [](const UOp* x) {
+    while (IsMovement(x->op)) x = x->src(0);
+    return x->op == Op::kCast ? x->src(0)->dtype.scalar() : Scalar::kVoid;
+  };
+  double seconds = 0;
+  llvm::SmallVector<const UOp*, 8> stack = {u};
+  NodeSet seen;
+  while (!stack.empty()) {
+    const UOp* x = stack.pop_back_val();
+    if (!seen.Insert(x) || !ExpressionCostOf(x).reduces) continue;
+    if (x->op != Op::kReduceAxis) {
+      stack.append(x->srcs().begin(), x->srcs().end());
+      continue;
+    }
+    const UOp* product = x->src(0);
+    if (product->op != Op::kMul || static_cast<Op>(x->word()) != Op::kAdd) continue;
+    const Scalar a = narrow(product->src(0)), b = narrow(product->src(1));
+    const auto instruction = MatrixInstructionFor(a, b, x->dtype.scalar());
+    if (!instruction) continue;
+    const double operations = 2 * Elements(product);
+    seconds += operations / target_.flops_per_second -
+               operations / target_.MatrixOperationsPerSecond(BitWidth(instruction->a));
+  }
+  return std::max(0.0, seconds);
 }
 
 }  // namespace tg::kernelize

@@ -62,6 +62,9 @@ class CostModel {
   // The weight of the expression tree with the nodes in `stored` as additional leaves.
   double WeightAbove(const UOp* u, const NodeSet& stored) const;
 
+  // Whether `u` casts to a wider type where each use of the elements does that at no cost, so that
+  // its source is stored instead.
+  bool IsFreeWidening(const UOp* u) const;
   double Elements(const UOp* u);  // symbolic extents count with their greatest values
   // Seconds to write `u` once and read it once, with the launch of a kernel.
   double StoreSeconds(const UOp* u);
@@ -83,6 +86,9 @@ class CostModel {
   // stages `staged_elements` elements of `u` for each of `parallel` rows; the work-items of a group
   // may share the `row` results or terms of a row.
   double StagingSeconds(const UOp* u, double parallel, double staged_elements, double row);
+  // Seconds by which matrix instructions, which only a kernel without other reduces has, compute
+  // the products in the expression of `u` faster. 0 if there are no such products.
+  double MatrixSeconds(const UOp* u);
 
  private:
   double NearBytesPerSecond() const;

@@ -59,7 +59,7 @@ std::string Planner::Decide(const UOp* u) {
       if (!again) {
         std::string reason = how();
         if (Stages(u, reason)) return "";
-        if (repeated) facts_.stored.push_back(u);
+        if (repeated) facts_.stored.push_back(cost_.IsFreeWidening(u) ? u->src(0) : u);
         return reason;
       }
     }

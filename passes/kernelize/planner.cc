@@ -88,7 +88,12 @@ void Planner::Visit(const UOp* u) {
   }
   if (!reasons_.Has(u)) {
     std::string reason = Decide(u);
-    if (!reason.empty() && !fused_.Contains(u)) reasons_.Set(u, std::move(reason));
+    const bool stores = !reason.empty() && !fused_.Contains(u);
+    if (stores && cost_.IsFreeWidening(u)) {
+      Force(u->src(0), reason);
+    } else if (stores) {
+      reasons_.Set(u, std::move(reason));
+    }
   }
   if (fused_.Contains(u) && !reasons_.Has(u)) {
     for (const UOp* s : u->srcs()) fused_.Insert(s);

@@ -87,9 +87,10 @@ bool Planner::Stages(const UOp* u, const std::string& reason) {
       cost_.StagingCapacityBytes())
     return false;
   const double parallel = uses_.Iterations(kernel, outer & ~serial);
-  if (cost_.StagingSeconds(u, parallel, staged_elements, serial ? staged_elements : 1) >
-      cost_.StoreSeconds(u))
-    return false;
+  const double lost =
+      cost_.StagingSeconds(u, parallel, staged_elements, serial ? staged_elements : 1) +
+      cost_.MatrixSeconds(u);
+  if (lost > cost_.StoreSeconds(u)) return false;
   staged_[u] = {kernel, reason};
   stages_ |= !known_.staged.Contains(u);
   facts_.staged.Insert(u);

@@ -72,7 +72,9 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   const auto count = [&] {
     statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
   };
-  const bool may_contract = !places && !tuples;
+  const bool folds = llvm::any_of(
+      start.base, [&](const auto& base) { return base.reduce && folded.Contains(base.reduce); });
+  const bool may_contract = !folds && !tuples;
   if (may_contract && !target.is_gpu) {
     const UOp* const plain = kernel.body.root;
     if (std::optional<loop_nest::LoopNest> nest =
