@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <filesystem>
 #include <utility>
 
@@ -111,11 +112,12 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.device = flags_.device;
   options.time_kernels = flags_.verbose.value_or(0) > 0;
   options.cache_programs = flags_.cache;
-  run::CompileProgress compiling("compiling", "kernels");
-  run::CompileProgress loading("loading", "MB");
-  options.on_compiled = [&](size_t done, size_t total) { compiling.Show(done, total); };
-  options.on_uploaded = [&](size_t done, size_t total) {
-    loading.Show(done / 1'000'000, total / 1'000'000);
+  // The model keeps these functions, and calls them for what it compiles or uploads later.
+  const auto compiling = std::make_shared<run::CompileProgress>("compiling", "kernels");
+  const auto loading = std::make_shared<run::CompileProgress>("loading", "MB");
+  options.on_compiled = [compiling](size_t done, size_t total) { compiling->Show(done, total); };
+  options.on_uploaded = [loading](size_t done, size_t total) {
+    loading->Show(done / 1'000'000, total / 1'000'000);
   };
   options.note = [](const std::string& text) {
     std::fprintf(stderr, "tg-llm: %s\n", text.c_str());
