@@ -1,5 +1,6 @@
 #include "passes/cost/kernel_nests.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -111,6 +112,12 @@ bool KernelNests::IsSharedBy(size_t axis, const AxisSet& axes) const {
   return false;
 }
 
+bool KernelNests::IsNeighbours(size_t axis) const {
+  const loop_nest::LoopAxis& own = s_.axes[axis];
+  const loop_nest::LoopAxis& items = own.shares.empty() ? own : s_.axes[s_.AxisNamed(own.shares)];
+  return items.grid_dim == 0;
+}
+
 LoopNestOf KernelNests::NestOf(AxisSet axes) const {
   const AxisSet own_axes = axes;
   axes = Closed(std::move(axes));
@@ -144,6 +151,8 @@ LoopNestOf KernelNests::NestOf(AxisSet axes) const {
   }
   llvm::stable_sort(own, [&](uint16_t a, uint16_t b) { return DepthOf(a) < DepthOf(b); });
   nest.loops.append(own);
+  // Those of neighbouring work-items come last.
+  std::stable_partition(items.begin(), items.end(), [&](uint16_t i) { return !IsNeighbours(i); });
   nest.loops.append(items);
   return nest;
 }

@@ -45,6 +45,8 @@ class KernelNests {
   // work-items of a local axis compute it even if it does not vary along the axis, unless they
   // share a reduce or a staged value among the axes. Lanes count only if it varies along them.
   LoopNestOf NestOf(AxisSet axes) const;
+  // Whether the steps of a loop over work-items are those of neighbours, by a directive.
+  bool IsNeighbours(size_t axis) const;
   // The loops that copy a packed value: those around each copy, then those of its elements.
   LoopNestOf NestOfCopy(const analysis::PackedValue& value) const;
 

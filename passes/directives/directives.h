@@ -208,6 +208,16 @@ struct Grid {
   void Apply(loop_nest::LoopNest& nest) const;
 };
 
+// Illegal: neighbours(i0) for a global axis, or for two axes of one kernel.
+struct Neighbours {
+  static constexpr Doc kDoc = {"neighbours", "neighbours(AXIS)",
+                               "the work-items along an axis are neighbours in a group"};
+  std::string axis;
+  void Visit(auto&& v) { v(axis); }
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
+};
+
 // ---- What all directives have in common.
 
 // The text of a directive: `local(i0, 4)`.

@@ -1,4 +1,4 @@
-// The directives that order the grid: swap, grid.
+// The directives that order the grid and the work-items of a group: swap, grid, neighbours.
 #include <utility>
 
 #include "passes/directives/checks.h"
@@ -32,13 +32,33 @@ absl::Status Grid::Check(const loop_nest::LoopNest& nest, const passes::Target&)
   if (dimension < 0 || dimension > 2) return Illegal("the grid has dimensions 0, 1 and 2");
   if (nest.axes[at].kind != AxisKind::kGlobal) return Illegal("the axis is not global");
   for (const loop_nest::LoopAxis& a : nest.axes) {
-    if (a.grid_dim == dimension) return Illegal("axis ", a.name, " has that dimension");
+    if (a.kind == AxisKind::kGlobal && a.grid_dim == dimension) return Illegal("axis ", a.name, " has that dimension");
   }
   return absl::OkStatus();
 }
 
 void Grid::Apply(loop_nest::LoopNest& nest) const {
   nest.axes[nest.AxisNamed(axis)].grid_dim = static_cast<int>(dimension);
+}
+
+absl::Status Neighbours::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
+  size_t at = 0;
+  if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
+  const loop_nest::LoopAxis& own = nest.axes[at];
+  const bool has_items =
+      (own.kind == AxisKind::kLocal || own.kind == AxisKind::kGroup) && own.shares.empty();
+  if (!has_items) return Illegal("the axis has no work-items of its own");
+  if (nest.matrix) return Illegal("matrix instructions number the work-items");
+  for (const loop_nest::LoopAxis& a : nest.axes) {
+    if (a.kind != AxisKind::kGlobal && a.grid_dim >= 0) {
+      return Illegal("the work-items along ", a.name, " are neighbours");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Neighbours::Apply(loop_nest::LoopNest& nest) const {
+  nest.axes[nest.AxisNamed(axis)].grid_dim = 0;
 }
 
 }  // namespace tg::directive

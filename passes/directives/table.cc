@@ -30,7 +30,7 @@ constexpr Row kDirectives[] = {
     RowOf<directive::GroupTop>(), RowOf<directive::Loop>(),          RowOf<directive::Pack>(),
     RowOf<directive::Matrix>(),   RowOf<directive::StageInOutput>(), RowOf<directive::PadTo>(),
     RowOf<directive::Overlap>(),  RowOf<directive::Order>(),         RowOf<directive::Swap>(),
-    RowOf<directive::Grid>(),
+    RowOf<directive::Grid>(),     RowOf<directive::Neighbours>(),
 };
 
 absl::Status NotApplied(const Directive& directive, absl::string_view why) {

@@ -71,7 +71,7 @@ class Maker {
           grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
           break;
         case AxisKind::kLocal:
-          local.push_back({{i}, a.max_size, IsShared(a.name) || IsLane(a.name)});
+          local.push_back({{i}, a.max_size, IsShared(a.name) || IsLane(a.name) || a.grid_dim >= 0});
           break;
         case AxisKind::kGroup:
           if (a.shares.empty()) local.push_back({{i}, a.max_size, true});

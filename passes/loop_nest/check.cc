@@ -26,10 +26,11 @@ bool IsLane(const LoopNest& nest, const std::string& name) {
 absl::Status CheckDimensions(const LoopNest& nest) {
   int groups = 0, locals = 0, bound = 0, free = 0;
   for (const LoopAxis& a : nest.axes) {
-    // A local or group axis whose work-items other axes share has a dimension for itself.
+    // A local or group axis that is bound to a dimension, or whose work-items other axes share, has
+    // one for itself.
     const bool local = a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup;
     const bool shared =
-        local && (IsLane(nest, a.name) ||
+        local && (IsLane(nest, a.name) || a.grid_dim >= 0 ||
                   llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; }));
     groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
     locals += a.kind == AxisKind::kLocal && !shared;

@@ -34,7 +34,7 @@ struct LoopAxis {
   int64_t block = 1, of_block = 1;
   int64_t max_size = 0;  // the most steps
   AxisKind kind = AxisKind::kGlobal;
-  int grid_dim = -1;   // set by directive `grid`
+  int grid_dim = -1;   // of the grid or the group, set by directives `grid` and `neighbours`
   std::string shares;  // for a group axis: the local or group axis whose work-items it reuses
   size_t base = 0;     // the axis in LoopNest::base that it is a part of
 };

@@ -122,8 +122,10 @@ bool ScheduleGpuSums(ScheduleBuilder& t) {
   const bool is_group = share > 1 && neighbours * share >= t.target().least_group_items;
   if (!is_group || t.IsSymbolic(reduces[0])) return false;
   const std::string first = t.nest().axes[reduces[0]].name;
-  return t.Try<directive::Local>(globals.back(), neighbours) &&
-         t.Try<directive::Group>(t.nest().AxisNamed(first), share);
+  if (!t.Try<directive::Local>(globals.back(), neighbours)) return false;
+  if (!t.Try<directive::Group>(t.nest().AxisNamed(first), share)) return false;
+  t.Neighbours(t.Axes(AxisKind::kLocal).back());
+  return true;
 }
 
 bool NestedWindows(ScheduleBuilder& t) {

@@ -63,6 +63,7 @@ class ScheduleBuilder {
   bool Swap(size_t axis, const std::string& other) {
     return Keep(directive::Swap{nest_.axes[axis].name, other});
   }
+  bool Neighbours(size_t axis) { return Keep(directive::Neighbours{nest_.axes[axis].name}); }
   bool StageInOutput(size_t axis) { return Keep(directive::StageInOutput{nest_.axes[axis].name}); }
   // Applies directive D to `size` steps of an axis. If they do not divide the axis, blocks of
   // `block` steps, a multiple of `size`, overlap (MayOverlap). Changes nothing if that is not

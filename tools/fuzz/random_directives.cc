@@ -78,7 +78,7 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
         directive.args.push_back({"", rng.Below(3)});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         directive.args.push_back({axis().name, 0});
-      } else if (kind.name != "stage_in_output" && !rng.Percent(25)) {
+      } else if (kind.name != "stage_in_output" && kind.name != "neighbours" && !rng.Percent(25)) {
         // Factors that are likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
         if (first.max_size > 1 && rng.Percent(50)) {
