@@ -32,7 +32,8 @@ absl::Status Grid::Check(const loop_nest::LoopNest& nest, const passes::Target&)
   if (dimension < 0 || dimension > 2) return Illegal("the grid has dimensions 0, 1 and 2");
   if (nest.axes[at].kind != AxisKind::kGlobal) return Illegal("the axis is not global");
   for (const loop_nest::LoopAxis& a : nest.axes) {
-    if (a.kind == AxisKind::kGlobal && a.grid_dim == dimension) return Illegal("axis ", a.name, " has that dimension");
+    if (a.kind == AxisKind::kGlobal && a.grid_dim == dimension)
+      return Illegal("axis ", a.name, " has that dimension");
   }
   return absl::OkStatus();
 }

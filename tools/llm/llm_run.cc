@@ -6,8 +6,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <memory>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "base/status.h"
