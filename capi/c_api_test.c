@@ -167,6 +167,39 @@ static void runs_a_network(void) {
   EXPECT_STATUS(tg_load(DIGITS, &options, &model), TG_CANCELLED);
 }
 
+/* Calls in other threads: of one model and of another, waited for in the other order. */
+static void runs_in_other_threads(void) {
+  const tg_load_options options = on("cpu");
+  tg_model models[2];
+  tg_tensor in[8], out[8];
+  tg_task tasks[8];
+  float x[8][6], y[8][3];
+  const int64_t shape[2] = {2, 3};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(tg_load_memory(kSum, strlen(kSum), &options, &models[i]));
+  }
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 6; ++k) x[i][k] = (float)(10 * i + k);
+    in[i] = tensor_of("x", TG_F32, 2, shape, x[i], sizeof x[i]);
+    out[i] = tensor_of("y", 0, 0, NULL, y[i], sizeof y[i]);
+    EXPECT_OK(
+        tg_call_async(models[i % 2], i < 4 ? NULL : "main", &in[i], 1, &out[i], 1, &tasks[i]));
+  }
+  /* A model that is closed lives until its calls have ended. */
+  EXPECT_OK(tg_close(models[1]));
+  for (int i = 7; i >= 0; --i) {
+    EXPECT_OK(tg_wait(tasks[i]));
+    for (int k = 0; k < 3; ++k) EXPECT(y[i][k] == x[i][k] + x[i][k + 3]);
+    EXPECT_STATUS(tg_wait(tasks[i]), TG_BAD_HANDLE);
+  }
+  EXPECT_STATUS(tg_call_async(models[1], NULL, in, 1, out, 1, tasks), TG_BAD_HANDLE);
+  EXPECT_STATUS(tg_call_async(models[0], NULL, in, 1, out, 1, NULL), TG_INVALID_ARGUMENT);
+  /* What is wrong with a call is known when it has ended. */
+  EXPECT_OK(tg_call_async(models[0], "other", in, 1, out, 1, tasks));
+  EXPECT_ERROR(tg_wait(tasks[0]), TG_NOT_FOUND, "@other");
+  EXPECT_OK(tg_close(models[0]));
+}
+
 static void prints_stages(void) {
   tg_opt_options options;
   memset(&options, 0, sizeof options);
@@ -204,6 +237,7 @@ int main(void) {
   keeps_states("reference");
   keeps_states("cpu");
   runs_a_network();
+  runs_in_other_threads();
   prints_stages();
   return report_failures("c_api_test");
 }

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "capi/language_model.h"
 #include "capi/model.h"
+#include "capi/task.h"
 
 namespace tg::capi {
 namespace {
@@ -37,6 +38,10 @@ tg_status CodeOf(const absl::Status& status) {
 // These are not destroyed: a process may end while another thread is in a call.
 ModelTable& Models() {
   static ModelTable& table = *new ModelTable;
+  return table;
+}
+TaskTable& Tasks() {
+  static TaskTable& table = *new TaskTable;
   return table;
 }
 TextTable& Texts() {

@@ -16,12 +16,16 @@ namespace tg::capi {
 
 class LanguageModel;
 class Model;
+class Task;
 
 using ModelTable = HandleTable<Model, 'M'>;
 using TextTable = HandleTable<const std::string, 'T'>;
 using LanguageModelTable = HandleTable<LanguageModel, 'L'>;
 
+using TaskTable = HandleTable<Task, 'R'>;
+
 ModelTable& Models();
+TaskTable& Tasks();
 TextTable& Texts();
 LanguageModelTable& LanguageModels();
 

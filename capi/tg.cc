@@ -13,6 +13,7 @@
 #include "capi/model.h"
 #include "capi/opt.h"
 #include "capi/structs.h"
+#include "capi/task.h"
 #include "capi/threads.h"
 #include "runtime/device/device.h"
 #include "runtime/devices/devices.h"
@@ -221,6 +222,26 @@ tg_status tg_call(tg_model handle, const char* graph, const tg_tensor* inputs, s
   return With(handle, [&](Model& model) {
     return CallModel(model, graph, inputs, num_inputs, outputs, num_outputs);
   });
+}
+
+tg_status tg_call_async(tg_model handle, const char* graph, const tg_tensor* inputs,
+                        size_t num_inputs, tg_tensor* outputs, size_t num_outputs, tg_task* task) {
+  const std::shared_ptr<Model> model = Models().Find(handle.id);
+  if (model == nullptr) return BadHandle("tg_model");
+  if (task == nullptr) return Return(IsNull("task"));
+  absl::StatusOr<std::shared_ptr<tg::capi::Task>> started =
+      tg::capi::Task::Start([=, name = std::string(graph == nullptr ? "" : graph)] {
+        return CallModel(*model, name.c_str(), inputs, num_inputs, outputs, num_outputs);
+      });
+  if (!started.ok()) return Return(started.status());
+  task->id = tg::capi::Tasks().Add(*std::move(started));
+  return Return(absl::OkStatus());
+}
+
+tg_status tg_wait(tg_task handle) {
+  const std::shared_ptr<tg::capi::Task> task = tg::capi::Tasks().Remove(handle.id);
+  if (task == nullptr) return BadHandle("tg_task");
+  return Return(task->Wait());
 }
 
 tg_status tg_count_kernels(tg_model handle, const char* graph, size_t* count) {

@@ -84,6 +84,16 @@ class PackagesTest(unittest.TestCase):
         said = run("dpkg-deb", "--info", only(DEB + "/*.deb"))
         self.assertRegex(said, r"Depends: libc6 \(>= 2\.\d+\), libstdc\+\+6, libgcc-s1, libabsl\d+\n")
 
+    def test_an_object_without_a_library(self):
+        prefix = self.unpacked_tarball()
+        source = shutil.copy(os.path.join(EXAMPLES, "object/linked.c"), self.folder)
+        run(prefix + "/bin/tg-opt", "--emit=c99", MODEL, "-o", "digits.c", cwd=self.folder)
+        run("cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", source, "digits.c", "-lm", "-o", "linked",
+            cwd=self.folder)
+        program = os.path.join(self.folder, "linked")
+        self.assertEqual(run(program, "digits.weights", DIGIT, cwd=self.folder), "class 8\n")
+        self.assertNotRegex(run("ldd", program), r"tg|absl|stdc\+\+|OpenCL")
+
     def test_cpp_with_cmake(self):
         prefix = self.unpacked_tarball()
         source = shutil.copytree(os.path.join(EXAMPLES, "cmake"), os.path.join(self.folder, "project"))

@@ -3,10 +3,10 @@
  * Every function but tg_error, tg_version and tg_api_version returns a status. After a status other
  * than TG_OK, tg_error() is what was wrong, and nothing else has changed.
  *
- * Models, language models and texts are handles: numbers that the library checks. A handle that was
- * closed, was never opened, or is one of another kind gives TG_BAD_HANDLE. All functions may be
- * called from several threads at once. Calls with one model run one after the other; a model that
- * is closed while another thread uses it lives until that call returns.
+ * Models, language models, tasks and texts are handles: numbers that the library checks. A handle
+ * that was closed, was never opened, or is one of another kind gives TG_BAD_HANDLE. All functions
+ * may be called from several threads at once. Calls with one model run one after the other; a model
+ * that is closed while another thread uses it lives until that call returns.
  *
  * Structs begin with their size, which the caller sets to sizeof: a program that was compiled with
  * an older header works with a newer library. Fields that are zero have their defaults. */
@@ -70,6 +70,10 @@ typedef struct tg_model {
 typedef struct tg_text {
   uint64_t id;
 } tg_text;
+
+typedef struct tg_task {
+  uint64_t id;
+} tg_task;
 
 /* A tensor in the caller's memory: packed elements, the last axis the fastest. The library reads
  * or writes `data` only during the call. In an array of tensors all have the same `size`. */
@@ -227,6 +231,14 @@ TG_API tg_status tg_get(tg_model model, tg_tensor* tensor);
 /* Sets, runs and reads as one call, in which no other thread's comes between. */
 TG_API tg_status tg_call(tg_model model, const char* graph, const tg_tensor* inputs,
                          size_t num_inputs, tg_tensor* outputs, size_t num_outputs);
+
+/* As tg_call, in another thread. The arrays and all memory that they point at must stay until
+ * tg_wait, which gives the call's status and message, and closes the task. A model runs its calls
+ * one after the other, in any order. */
+TG_API tg_status tg_call_async(tg_model model, const char* graph, const tg_tensor* inputs,
+                               size_t num_inputs, tg_tensor* outputs, size_t num_outputs,
+                               tg_task* task);
+TG_API tg_status tg_wait(tg_task task);
 
 /* ---- What was compiled ------------------------------------------------------------------------
  */

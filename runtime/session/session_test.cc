@@ -119,26 +119,6 @@ TEST_P(SessionTest, InputsParamsOutputs) {
   EXPECT_EQ(Get("w"), (std::vector<float>{0.5, -1, 2}));
 }
 
-// Results in the caller's memory, whose size follows from what FormOf says.
-TEST_P(SessionTest, ResultsInMemoryOfTheCaller) {
-  ASSERT_OK(Open(kAffine));
-  std::vector<float> y(6), more(7);
-  const auto bytes_of = [](std::vector<float>& values) {
-    return std::as_writable_bytes(std::span(values));
-  };
-  EXPECT_EQ(Message(session_->FormOf("y").status()), "@y has no contents yet");
-  EXPECT_EQ(Message(session_->GetInto("y", bytes_of(y))), "@y has no contents yet");
-  ASSERT_OK(session_->Set("x", Floats({2, 3}, {1, 2, 3, 4, 5, 6})));
-  ASSERT_OK(session_->Run());
-  const absl::StatusOr<TypeShape> form = session_->FormOf("y");
-  ASSERT_OK(form.status());
-  EXPECT_EQ(form->type, ElementType::kF32);
-  EXPECT_EQ(form->shape, (std::vector<int64_t>{2, 3}));
-  ASSERT_OK(session_->GetInto("y", bytes_of(y)));
-  EXPECT_EQ(y, Get("y"));
-  EXPECT_EQ(Message(session_->GetInto("y", bytes_of(more))), "@y is f32[2, 3], not of 28 bytes");
-}
-
 TEST_P(SessionTest, WhatIsMissingIsNamed) {
   ASSERT_OK(Open(kAffine));
   EXPECT_EQ(Message(session_->Run()), "graph @main needs what is not given: input @x (f32[2, 3])");

@@ -1,6 +1,7 @@
 // Shapes that are expressions of variables: one compile serves all sizes.
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,26 @@ graph @main {
   sink %doubled -> @y, %sum -> @z
 }
 )";
+
+// Results in the caller's memory, whose size follows from what FormOf says.
+TEST_P(SessionTest, ResultsInMemoryOfTheCaller) {
+  ASSERT_OK(Open(kHalves));
+  std::vector<float> y(12), more(13);
+  const auto bytes_of = [](std::vector<float>& values) {
+    return std::as_writable_bytes(std::span(values));
+  };
+  EXPECT_EQ(Message(session_->FormOf("y").status()), "@y has no contents yet");
+  EXPECT_EQ(Message(session_->GetInto("y", bytes_of(y))), "@y has no contents yet");
+  ASSERT_OK(session_->Set("x", Floats({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})));
+  ASSERT_OK(session_->Run());
+  const absl::StatusOr<TypeShape> form = session_->FormOf("y");
+  ASSERT_OK(form.status());
+  EXPECT_EQ(form->type, ElementType::kF32);
+  EXPECT_EQ(form->shape, (std::vector<int64_t>{2, 6}));
+  ASSERT_OK(session_->GetInto("y", bytes_of(y)));
+  EXPECT_EQ(y, (std::vector<float>{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6}));
+  EXPECT_EQ(Message(session_->GetInto("y", bytes_of(more))), "@y is f32[2, 6], not of 52 bytes");
+}
 
 TEST_P(SessionTest, OutputShapesAreExpressionsOfVariables) {
   ASSERT_OK(Open(kHalves));
