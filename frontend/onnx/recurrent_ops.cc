@@ -240,7 +240,7 @@ class Recurrence {
   // The recurrent product, which the kernel behind it in a loop reads for each of its results.
   Value StateProduct(Value rows, int64_t first, int64_t last) {
     const Value product = product_(rows, 2, d_, first, last);
-    return is_loop_ ? g_.Stored(product) : product;
+    return is_loop_ && layer_.kind != "RNN" ? g_.Stored(product) : product;
   }
 
   State Step(Value x, const State& state) {
