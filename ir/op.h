@@ -123,6 +123,8 @@ inline size_t NumAddresses(Op op) { return size_t{WritesMemory(op)} + size_t{Rea
 inline bool IsCopy(Op op) { return NumAddresses(op) == 2; }
 inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMovementBit); }
 inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
+// Runs kernels on buffers. An assign whose source 1 is such a node is a buffer that they write.
+inline bool IsCall(Op op) { return op == Op::kKernel || op == Op::kRepeat; }
 // Differs by work-item or iteration: range, special, unroll.
 inline bool IsVaryingLeaf(Op op) { return op_internal::Has(op, op_internal::kLeafBit); }
 // The value is that of the source, element by element.

@@ -476,12 +476,13 @@ std::optional<Shape> ShapeMap::OfTensorOp(const UOp* u, std::string* error) {
     case TensorOp::kLoop:
       return in(1 + static_cast<size_t>(u->word(1)));
     case TensorOp::kAssign:
-      if (u->src(1)->op != Op::kKernel && !MayEqual(in(0), in(1))) {
+      if (!IsCall(u->src(1)->op) && !MayEqual(in(0), in(1))) {
         return Fail(error,
                     "assign: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
       }
       return in(0);
     case TensorOp::kKernel:
+    case TensorOp::kRepeat:
       return Shape{};
   }
   TG_UNREACHABLE();

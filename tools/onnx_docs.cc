@@ -28,9 +28,10 @@ The following holds for all operators:
 - A value that decides a shape must be known before the run: it must follow from constants, from the sizes of inputs, or
   from small inputs whose contents tg-run is given. Otherwise the import fails, with an error that names the node and
   the number of its input.
-- Loops are unrolled, up to 4096 iterations each. A model has up to 2^20 nodes with loops and functions expanded, a
-  tensor up to 2^48 elements. A recurrence over a symbolic length is unrolled for its greatest length, up to 256 steps;
-  each run takes all these steps.
+- A `Loop`, `Scan` or recurrence of more than 8 iterations is a [loop](ir.md#loops) whose iterations share kernels; its
+  length may be symbolic. Where a `Loop` ends may depend on data, if it stacks no results. A loop whose values change
+  their shapes, or that decides shapes by the number of the iteration, is unrolled, up to 4096 iterations. A model has
+  up to 2^20 nodes with functions and unrolled loops expanded, a tensor up to 2^48 elements.
 - If the condition of an `If` depends on the contents of an input, both branches are computed; their results must have
   the same shapes.
 - Sequences and optionals are resolved when the model is read; tensors of strings, and maps, are errors.

@@ -170,6 +170,14 @@ void GraphBuilder::SetOrigin(uint32_t first, std::string_view origin) {
   body_.SetOrigin(first, body_.context->Intern(origin));
 }
 
+void GraphBuilder::CopyNames(Value from, Body& body, const UOp* copy) {
+  const auto intern = [&](StringId text) {
+    return body.context->Intern(body_.context->String(text));
+  };
+  if (const StringId name = body_.side.name(from)) body.side.SetName(copy, intern(name));
+  if (const StringId origin = body_.side.origin(from)) body.side.SetOrigin(copy, intern(origin));
+}
+
 void GraphBuilder::SetName(Value x, std::string_view name) {
   if (!x || x->num_srcs == 0 || body_.side.name(x)) return;
   body_.side.SetName(x, body_.context->Intern(SymbolFrom(name)));

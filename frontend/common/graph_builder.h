@@ -74,6 +74,8 @@ class GraphBuilder {
   void SetName(Value x, std::string_view name);
   // Body::SetOrigin by the origin's text.
   void SetOrigin(uint32_t first, std::string_view origin);
+  // Gives a copy of node `from` in another body its name and origin.
+  void CopyNames(Value from, Body& body, const UOp* copy);
   Value Constant1D(Scalar type, const Ints& numbers);
   // 0, 1, ..., n-1 in this type, of shape [n].
   Value Arange(Scalar type, const Dim& n);

@@ -1,7 +1,11 @@
-// Control flow: conditions and trip counts that are known are resolved at import.
+// Control flow: short loops, and conditions that are known, are resolved at import.
 #include <algorithm>
+#include <limits>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/common/loop_builder.h"
+#include "frontend/onnx/graph_importer.h"
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
 
@@ -89,7 +93,7 @@ std::vector<Tensor> Iteration(NodeContext& c, int64_t i, const std::vector<Tenso
   return inputs;
 }
 
-void Loop(NodeContext& c) {
+void UnrollLoop(NodeContext& c) {
   int64_t trips = kMaxUnrolledIterations;
   bool bounded = false;
   if (c.Has(0)) {
@@ -148,6 +152,146 @@ void Loop(NodeContext& c) {
   }
 }
 
+// The node as a loop, for which the shapes of what is carried stay the same and only `trip` and a
+// condition decide where it ends. Null, or an error, where it is not of this kind.
+class LoopNode {
+ public:
+  explicit LoopNode(NodeContext& c) : c_(c), g_(c.g) {}
+
+  bool Run() {
+    if (!ReadTrip()) return false;
+    frontend::LoopBuilder loop(g_, "Loop", trip_);
+    if (!g_.ok()) return false;
+    std::vector<Tensor> inputs{
+        {g_.DimValue(Scalar::kI64, loop.step()), ElementType::kInt64, nullptr},
+        {g_.ir().Bool(true), ElementType::kBool, nullptr}};
+    const size_t carried = c_.num_inputs() - std::min<size_t>(c_.num_inputs(), 2);
+    for (size_t i = 0; i < carried; ++i) {
+      const Tensor& input = c_.Input(2 + i);
+      if (!input.value) return false;
+      inputs.push_back({loop.AddState(input.value), input.type, nullptr});
+    }
+    const std::vector<Tensor> results = c_.RunSubgraph("body", inputs);
+    if (!g_.ok() || results.size() < 1 + carried || results.size() < 1 + c_.node.outputs.size()) {
+      return false;
+    }
+    for (const Tensor& t : results) {
+      if (!t.value) return false;
+    }
+    for (size_t k = 0; k < carried; ++k) loop.SetNext(k, results[1 + k].value);
+    if (!SetCondition(loop, carried, results[0].value)) return false;
+    std::vector<size_t> rows;
+    for (size_t k = carried; k < c_.node.outputs.size(); ++k) {
+      rows.push_back(loop.AddRows(results[1 + k].value, loop.step()));
+    }
+    if (!g_.ok() || !loop.Finish(NodeName(c_.node))) return false;
+    for (size_t k = 0; k < carried; ++k) c_.Return(loop.Last(k), k, results[1 + k].type);
+    for (size_t k = 0; k < rows.size(); ++k) {
+      c_.Return(loop.Rows(rows[k]), carried + k, results[1 + carried + k].type);
+    }
+    return true;
+  }
+
+ private:
+  // How often it runs at most, and whether data decide.
+  bool ReadTrip() {
+    if (c_.Has(1)) {
+      const auto known = g_.KnownInts(c_.In(1), /*with_inputs=*/true);
+      if (!known || known->size() != 1) start_ = g_.Reshape(c_.In(1), {});
+      if (known && known->size() == 1 && (*known)[0] == 0) return false;
+    }
+    if (!c_.Has(0)) return true;
+    const auto known = g_.KnownDims(c_.In(0), /*with_inputs=*/true);
+    if (known && known->size() == 1) {
+      trip_ = (*known)[0];
+      return trip_.is_symbolic() || trip_.value() > kMaxUnrolledSteps;
+    }
+    count_ = g_.Cast(g_.Reshape(c_.In(0), {}), Scalar::kI64);
+    return g_.ok();
+  }
+
+  // The condition of the next iteration is a state, unless it is always true.
+  bool SetCondition(frontend::LoopBuilder& loop, size_t state, Value next) {
+    const auto known = g_.KnownInts(next, /*with_inputs=*/true);
+    const bool always = known && known->size() == 1 && (*known)[0] != 0;
+    if (always && !start_ && !count_) return c_.Has(0);
+    if (c_.node.outputs.size() > state) {
+      g_.Fail("a loop that stacks results, and whose end depends on an input");
+      return false;
+    }
+    Value start = start_ ? start_ : g_.ir().Bool(true);
+    next = g_.Reshape(next, {});
+    if (count_) {
+      const Value done = g_.DimValue(Scalar::kI64, g_.AddDim(loop.step(), 1));
+      start = g_.And(start, g_.Lt(g_.ConstInt(Scalar::kI64, 0), count_));
+      next = g_.And(next, g_.Lt(done, count_));
+    }
+    loop.AddState(start);
+    loop.SetNext(state, next);
+    loop.SetCondition(state);
+    return true;
+  }
+
+  NodeContext& c_;
+  GraphBuilder& g_;
+  Dim trip_ = std::numeric_limits<int32_t>::max();
+  Value count_ = nullptr;  // the trip count, where data decide it
+  Value start_ = nullptr;  // the condition of the first iteration, where data decide it
+};
+
+void Loop(NodeContext& c) {
+  if (LoopNode(c).Run()) return;
+  const std::string why = c.g.error();
+  c.g.ClearError();
+  UnrollLoop(c);
+  // The reason for which it is no loop says more than the one for which it is not unrolled.
+  if (c.g.ok() || why.empty()) return;
+  c.g.ClearError();
+  c.Fail(why);
+}
+
+Value MoveFirstAxis(NodeContext& c, Value x, int64_t to) {
+  Ints order;
+  for (int64_t k = 1; k < static_cast<int64_t>(c.g.Rank(x)); ++k) order.push_back(k);
+  order.insert(order.begin() + to, 0);
+  return c.g.Permute(x, order);
+}
+
+// A scan as a loop. `part(i, step)` is what iteration `step` reads of scanned input i. Changes
+// `state` to the last one, and sets `rows` to the results of all iterations, stacked along the
+// first axis. False, perhaps with an error, where it is no loop.
+template <typename Part>
+bool ScanLoop(NodeContext& c, const Dim& length, size_t num_scanned, const Part& part,
+              const Ints& result_backwards, std::vector<Tensor>& state, std::vector<Tensor>& rows) {
+  frontend::LoopBuilder loop(c.g, "Scan", length);
+  if (!c.g.ok()) return false;
+  std::vector<Tensor> inputs;
+  for (const Tensor& t : state) {
+    if (!t.value) return false;
+    inputs.push_back({loop.AddState(t.value), t.type, nullptr});
+  }
+  for (size_t i = 0; i < num_scanned; ++i) inputs.push_back(part(i, loop.step()));
+  std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+  if (!c.g.ok() || results.size() < state.size() + result_backwards.size()) return false;
+  for (const Tensor& t : results) {
+    if (!t.value) return false;
+  }
+  for (size_t k = 0; k < state.size(); ++k) loop.SetNext(k, results[k].value);
+  for (size_t k = 0; k < result_backwards.size(); ++k) {
+    const Dim row =
+        result_backwards[k] ? c.g.SubDim(c.g.SubDim(length, 1), loop.step()) : loop.step();
+    loop.AddRows(results[state.size() + k].value, row);
+  }
+  if (!c.g.ok() || !loop.Finish(NodeName(c.node))) return false;
+  for (size_t k = 0; k < result_backwards.size(); ++k) {
+    rows.push_back({loop.Rows(k), results[state.size() + k].type, nullptr});
+  }
+  for (size_t k = 0; k < state.size(); ++k) {
+    state[k] = {loop.Last(k), results[k].type, nullptr};
+  }
+  return true;
+}
+
 void Scan(NodeContext& c) {
   // In opset 8 the inputs were batched and sequence lengths came first.
   const auto num_scanned = static_cast<size_t>(c.Int("num_scan_inputs", 0));
@@ -183,12 +327,12 @@ void Scan(NodeContext& c) {
   }
   Dim batch = 1;
   if (batched) batch = c.g.Extent(sequences[0], 0);
-  if (length.is_symbolic() || batch.is_symbolic() || (batched && c.Has(0))) {
-    c.Fail("a scan of a symbolic length");
+  if (batch.is_symbolic() || (batched && c.Has(0))) {
+    c.Fail("a scan of a symbolic number of sequences, or of sequences of several lengths");
     return;
   }
-  if (length.value() > kMaxUnrolledIterations || batch.value() > kMaxUnrolledIterations) {
-    c.Fail(absl::StrCat("a scan of more than ", kMaxUnrolledIterations, " steps or batches"));
+  if (batch.value() > kMaxUnrolledIterations) {
+    c.Fail(absl::StrCat("a scan of more than ", kMaxUnrolledIterations, " sequences"));
     return;
   }
   if (batch.Is(0)) {
@@ -202,6 +346,30 @@ void Scan(NodeContext& c) {
     };
     std::vector<Tensor> state = carried;
     for (Tensor& t : state) t.value = of_batch(t.value);
+    if (length.is_symbolic() || length.value() > kMaxUnrolledSteps) {
+      const auto part = [&](size_t i, const Dim& step) {
+        const Dim k = backwards[i] ? c.g.SubDim(c.g.SubDim(length, 1), step) : step;
+        const Value x = c.g.Slice(sequences[i], at[i], k, c.g.AddDim(k, 1));
+        return Tensor{of_batch(c.g.Squeeze(x, at[i])), c.TypeOf(batched + num_carried + i),
+                      nullptr};
+      };
+      std::vector<Tensor> rows;
+      if (ScanLoop(c, length, num_scanned, part, result_backwards, state, rows)) {
+        for (size_t k = 0; k < num_carried; ++k) finals[k].push_back(state[k]);
+        for (size_t k = 0; k < num_results; ++k) {
+          const auto axis = c.g.Axis(batched ? 0 : result_axes[k], c.g.Rank(rows[k].value));
+          if (!axis) return;
+          rows[k].value = MoveFirstAxis(c, rows[k].value, *axis);
+          stacks[k].push_back(rows[k]);
+        }
+        continue;
+      }
+      if (length.is_symbolic() || length.value() > kMaxUnrolledIterations) {
+        if (c.g.ok()) c.Fail("a scan of many steps that is no loop");
+        return;
+      }
+      c.g.ClearError();
+    }
     std::vector<std::vector<Tensor>> parts(num_results);
     for (int64_t t = 0; t < length.value(); ++t) {
       std::vector<Tensor> inputs = state;

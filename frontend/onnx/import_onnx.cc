@@ -218,15 +218,27 @@ class ModelImporter {
     return absl::OkStatus();
   }
 
-  // Weights and constants that no output needs.
+  // Weights, constants and loops that no output needs.
   void DropUnused() {
-    std::set<std::string_view> used;
-    const Context& context = *graph_->body.context;
-    for (const UOp* u : PostOrder(graph_->body.root)) {
-      if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
+    std::set<std::string, std::less<>> used;
+    std::vector<const Graph*> graphs = {graph_};
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const Context& context = *graphs[i]->body.context;
+      const auto name = [&](const UOp* u) {
+        return std::string(context.String(static_cast<StringId>(u->word(0))));
+      };
+      for (const UOp* u : PostOrder(graphs[i]->body.root)) {
+        if (u->op == Op::kBuffer) used.insert(name(u));
+        if (u->op != Op::kRepeat) continue;
+        const Graph* body = module_->FindGraph(name(u));
+        if (std::find(graphs.begin(), graphs.end(), body) == graphs.end()) graphs.push_back(body);
+      }
     }
+    std::erase_if(module_->graphs, [&](const std::unique_ptr<Graph>& graph) {
+      return std::find(graphs.begin(), graphs.end(), graph.get()) == graphs.end();
+    });
     std::erase_if(module_->buffers, [&](const BufferDecl& decl) {
-      return decl.role == Role::kParam && !used.count(decl.name);
+      return (decl.role == Role::kParam || decl.role == Role::kTemp) && !used.contains(decl.name);
     });
   }
 

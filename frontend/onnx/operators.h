@@ -110,7 +110,10 @@ class NodeContext {
   SubgraphRunner& subgraphs_;
 };
 
-// Loops and recurrences are unrolled up to this many iterations.
+// A loop or recurrence of more iterations is a loop of the IR, whose iterations share kernels.
+// Those of a shorter one are fused with what is around them.
+inline constexpr int64_t kMaxUnrolledSteps = 8;
+// Other loops, whose iterations differ in shapes, are unrolled up to this many iterations.
 inline constexpr int64_t kMaxUnrolledIterations = 4096;
 // Tables that an operator computes at import have up to this many elements.
 inline constexpr int64_t kMaxTableElements = int64_t{1} << 22;

@@ -1,4 +1,4 @@
-// Recurrent layers, unrolled over the sequence.
+// Recurrent layers: loops over the sequence, or a few steps one after the other.
 #ifndef TG_FRONTEND_ONNX_RECURRENT_H_
 #define TG_FRONTEND_ONNX_RECURRENT_H_
 

@@ -4,22 +4,21 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/common/loop_builder.h"
 #include "frontend/onnx/activations.h"
+#include "frontend/onnx/graph_importer.h"
 #include "frontend/onnx/recurrent.h"
 
 namespace tg::onnx {
 namespace {
-
-// A sequence of symbolic length has up to this many steps: each run takes them all.
-constexpr int64_t kMaxSymbolicSteps = 256;
 
 // The properties of a layer, which are the same for all steps.
 struct Layer {
   std::string_view kind;  // "LSTM", "GRU" or "RNN"
   int64_t gates = 1;
   int64_t num_activations = 1;  // of a direction
-  int64_t hidden = 0, length = 0, directions = 1;
-  Dim batch = 1;
+  int64_t hidden = 0, directions = 1;
+  Dim length = 0, batch = 1;
   Scalar type = Scalar::kF32;
   double clip = 0;          // 0: none
   Value lengths = nullptr;  // [batch, 1], i32
@@ -43,16 +42,14 @@ class Recurrence {
     std::vector<Value> sequences, hiddens, cells;
     for (int64_t d = 0; d < layer_.directions; ++d) {
       State state;
-      const std::vector<Value> steps = RunDirection(d, state);
+      sequences.push_back(RunDirection(d, state));
       if (!g_.ok()) return;
-      sequences.push_back(g_.Stack(steps, 0));
       hiddens.push_back(state.h);
       if (state.c) cells.push_back(state.c);
     }
     // [length, directions, batch, hidden] and [directions, batch, hidden], or the batch first.
     const bool batch_first = c_.Int("layout", 0) != 0;
     Value y = g_.Stack(sequences, 1);
-    if (run_length_) y = g_.Slice(y, 0, 0, *run_length_);
     if (batch_first && y) y = g_.Permute(y, {2, 0, 1, 3});
     Return(y, 0);
     Return(g_.Stack(hiddens, batch_first ? 1 : 0), 1);
@@ -78,17 +75,14 @@ class Recurrence {
     result_ = x_->dtype.scalar();
     layer_.type = BitWidth(result_) < 32 ? Scalar::kF32 : result_;
     x_ = g_.Cast(x_, layer_.type);
-    Dim length = g_.Extent(x_, 0);
-    if (length.is_symbolic()) length = PadToGreatest(length);
+    layer_.length = g_.Extent(x_, 0);
     const Dim directions = g_.Extent(r, 0);
     // One of the two is the number of gates times the other.
     const Dim a = g_.Extent(r, 1), b = g_.Extent(r, 2);
-    if (length.is_symbolic() || directions.is_symbolic() || a.is_symbolic() || b.is_symbolic()) {
-      c_.Fail(absl::StrCat("a recurrence over a symbolic length of more than ", kMaxSymbolicSteps,
-                           " steps, or weights of a symbolic shape"));
+    if (directions.is_symbolic() || a.is_symbolic() || b.is_symbolic()) {
+      c_.Fail("a recurrence with weights of a symbolic shape");
       return false;
     }
-    layer_.length = length.value();
     layer_.hidden = std::min(a.value(), b.value());
     if (std::max(a.value(), b.value()) != layer_.gates * layer_.hidden ||
         c_.Int("hidden_size", layer_.hidden) != layer_.hidden) {
@@ -106,32 +100,18 @@ class Recurrence {
                            layer_.directions));
       return false;
     }
-    if (layer_.length < 1 || layer_.length > kMaxUnrolledIterations) {
-      c_.Fail(absl::StrCat("a sequence of ", layer_.length, " steps (1 to ", kMaxUnrolledIterations,
-                           " are read)"));
+    if (!layer_.length.is_symbolic() && layer_.length.value() < 1) {
+      c_.Fail("a sequence of no steps");
       return false;
     }
     layer_.clip = c_.Float("clip", 0);
     if (c_.Has(4)) {
       const auto ints = g_.KnownInts(c_.In(4));
       const bool full = ints && std::all_of(ints->begin(), ints->end(),
-                                            [&](int64_t n) { return n == layer_.length; });
+                                            [&](int64_t n) { return layer_.length.Is(n); });
       if (!full) layer_.lengths = g_.Unsqueeze(g_.Cast(c_.In(4), Scalar::kI32), 1);
-    } else if (run_length_) {
-      layer_.lengths = g_.Full({layer_.batch, Dim(1)}, g_.DimValue(Scalar::kI32, *run_length_));
     }
     return g_.ok();
-  }
-
-  // A sequence of symbolic length is unrolled for its greatest length, and each run keeps the
-  // states at its own end. Returns the greatest length, or `length` if that is too much.
-  Dim PadToGreatest(const Dim& length) {
-    const std::optional<int64_t> greatest = g_.Greatest(length);
-    if (!greatest || *greatest > kMaxSymbolicSteps) return length;
-    run_length_ = length;
-    const Dim added = g_.SubDim(*greatest, length);
-    x_ = g_.Pad(x_, {{0, added}, {0, 0}, {0, 0}});
-    return *greatest;
   }
 
   // Alphas and betas belong, in order, to the functions that have them.
@@ -182,8 +162,9 @@ class Recurrence {
     return Activate(g_, f.name, x, f.alpha, f.beta);
   }
 
-  // The hidden state of each step, in the order of time; the last state in `state`.
-  std::vector<Value> RunDirection(int64_t d, State& state) {
+  // The hidden state of each step, in the order of time, [length, batch, hidden]; the last state in
+  // `state`.
+  Value RunDirection(int64_t d, State& state) {
     d_ = d;
     const bool backwards = d == 1 || c_.String("direction", "forward") == "reverse";
     state.h = Initial(5, d);
@@ -208,33 +189,68 @@ class Recurrence {
     // Stored once, so that a step computes only the recurrent product.
     inputs = g_.Stored(inputs);
     peepholes_ = layer_.kind == "LSTM" ? Row(7, d) : nullptr;
-    std::vector<Value> steps(static_cast<size_t>(layer_.length));
-    for (int64_t k = 0; k < layer_.length && g_.ok(); ++k) {
-      const int64_t t = backwards ? layer_.length - 1 - k : k;
-      const Value x = g_.Squeeze(g_.Slice(inputs, 0, t, t + 1), 0);
-      State next = Step(x, state);
-      Value runs = nullptr;
-      if (layer_.lengths) {
-        // Past its end a sequence keeps its state.
-        runs = g_.Lt(g_.ConstInt(Scalar::kI32, t), layer_.lengths);
-        next.h = g_.Where(runs, next.h, state.h);
-        if (next.c) next.c = g_.Where(runs, next.c, state.c);
-      }
-      // Stored, because otherwise a step would compute the states of all steps before it again.
-      state = {g_.Stored(next.h), g_.Stored(next.c)};
-      steps[static_cast<size_t>(t)] = runs ? g_.Where(runs, state.h, g_.Like(state.h, 0)) : state.h;
+    if (layer_.length.is_symbolic() || layer_.length.value() > kMaxUnrolledSteps) {
+      return Loop(inputs, backwards, state);
     }
-    return steps;
+    const int64_t length = layer_.length.value();
+    std::vector<Value> steps(static_cast<size_t>(length));
+    for (int64_t k = 0; k < length && g_.ok(); ++k) {
+      const int64_t t = backwards ? length - 1 - k : k;
+      // Stored, because otherwise a step would compute the states of all steps before it again.
+      const State next = StepAt(t, inputs, state);
+      state = {g_.Stored(next.h), g_.Stored(next.c)};
+      steps[static_cast<size_t>(t)] = ResultAt(t, state.h);
+    }
+    return g_.Stack(steps, 0);
+  }
+
+  Value Loop(Value inputs, bool backwards, State& state) {
+    is_loop_ = true;
+    frontend::LoopBuilder loop(g_, layer_.kind, layer_.length);
+    if (!g_.ok()) return nullptr;
+    const State now{loop.AddState(state.h), state.c ? loop.AddState(state.c) : nullptr};
+    const Dim t = backwards ? g_.SubDim(g_.SubDim(layer_.length, 1), loop.step()) : loop.step();
+    const State next = StepAt(t, inputs, now);
+    loop.SetNext(0, next.h);
+    if (state.c) loop.SetNext(1, next.c);
+    const size_t rows = loop.AddRows(ResultAt(t, next.h), t);
+    if (!g_.ok() || !loop.Finish(NodeName(c_.node))) return nullptr;
+    state = {loop.Last(0), state.c ? loop.Last(1) : nullptr};
+    return loop.Rows(rows);
+  }
+
+  // The states after the step at time t.
+  State StepAt(const Dim& t, Value inputs, const State& state) {
+    const Value x = g_.Squeeze(g_.Slice(inputs, 0, t, g_.AddDim(t, 1)), 0);
+    State next = Step(x, state);
+    if (!layer_.lengths) return next;
+    // Past its end a sequence keeps its state.
+    next.h = g_.Where(Runs(t), next.h, state.h);
+    if (next.c) next.c = g_.Where(Runs(t), next.c, state.c);
+    return next;
+  }
+
+  Value Runs(const Dim& t) { return g_.Lt(g_.DimValue(Scalar::kI32, t), layer_.lengths); }
+
+  // What a step returns; 0 past the end of a sequence.
+  Value ResultAt(const Dim& t, Value h) {
+    return layer_.lengths ? g_.Where(Runs(t), h, g_.Like(h, 0)) : h;
+  }
+
+  // The recurrent product, which the kernel behind it in a loop reads for each of its results.
+  Value StateProduct(Value rows, int64_t first, int64_t last) {
+    const Value product = product_(rows, 2, d_, first, last);
+    return is_loop_ && layer_.kind != "RNN" ? g_.Stored(product) : product;
   }
 
   State Step(Value x, const State& state) {
     if (layer_.kind == "LSTM") return LstmStep(x, state);
     if (layer_.kind == "GRU") return GruStep(x, state);
-    return {Apply(0, g_.Add(x, product_(state.h, 2, d_, 0, 1))), nullptr};
+    return {Apply(0, g_.Add(x, StateProduct(state.h, 0, 1))), nullptr};
   }
 
   State LstmStep(Value x, const State& state) {
-    const Value sums = g_.Add(x, product_(state.h, 2, d_, 0, 4));
+    const Value sums = g_.Add(x, StateProduct(state.h, 0, 4));
     const auto gate = [&](int64_t i, int64_t peephole, Value cell) {
       const Value sum = Gate(sums, i, i + 1);
       return peepholes_ && peephole >= 0
@@ -252,7 +268,7 @@ class Recurrence {
 
   State GruStep(Value x, const State& state) {
     const bool linear = c_.Int("linear_before_reset", 0) != 0;
-    const Value sums = product_(state.h, 2, d_, 0, linear ? 3 : 2);
+    const Value sums = StateProduct(state.h, 0, linear ? 3 : 2);
     const auto gate = [&](int64_t i) {
       return Apply(0, g_.Add(Gate(x, i, i + 1), Gate(sums, i, i + 1)));
     };
@@ -263,7 +279,7 @@ class Recurrence {
       if (recurrent_bias_) recurrent = g_.Add(recurrent, recurrent_bias_);
       recurrent = g_.Mul(reset, recurrent);
     } else {
-      recurrent = product_(g_.Mul(reset, state.h), 2, d_, 2, 3);
+      recurrent = StateProduct(g_.Mul(reset, state.h), 2, 3);
     }
     const Value hidden = Apply(1, g_.Add(Gate(x, 2, 3), recurrent));
     // (1 - z) h' + z h
@@ -277,10 +293,10 @@ class Recurrence {
   Layer layer_;
   std::vector<Function> functions_;
   Scalar result_ = Scalar::kF32;
-  Value x_ = nullptr;              // [length, batch, inputs]
-  std::optional<Dim> run_length_;  // of the run, where length is symbolic
+  Value x_ = nullptr;  // [length, batch, inputs]
   // State of the direction that is being built.
   int64_t d_ = 0;
+  bool is_loop_ = false;
   Value peepholes_ = nullptr, recurrent_bias_ = nullptr;
 };
 

@@ -141,6 +141,8 @@ absl::Status GraphRun::Eval(const UOp* u) {
       return RunKernelNode(u, v);
     case Op::kLoop:
       return Loop(u, v);
+    case Op::kRepeat:
+      return Repeat(u, v);
     case Op::kCarried: {
       const auto i = static_cast<uint64_t>(u->word(0));
       if (i >= carried_.size()) return absl::InvalidArgumentError("there is no such carried value");
@@ -177,7 +179,7 @@ absl::StatusOr<GraphResult> GraphRun::Commit(const UOp* sink) {
   }
   // Every write that the sink reaches is committed, also one that only a value depends on.
   for (const UOp* u : PostOrder(sink)) {
-    if (u->op != Op::kAssign && u->op != Op::kKernel) continue;
+    if (u->op != Op::kAssign && !IsCall(u->op)) continue;
     const GraphValue& v = *values_[u];
     if (v.version) versions[v.version->name].push_back(v.version);
     for (const VersionPtr& w : v.written) versions[w->name].push_back(w);
@@ -228,14 +230,16 @@ absl::StatusOr<GraphResult> GraphRun::Run() {
   NodeMap<int> uses;
   for (const UOp* u : order) {
     for (const UOp* s : SourcesInBody(u)) ++uses[s];
+    // Only the body reads the number of an iteration.
+    if (u->op == Op::kRepeat) p_.vars.try_emplace(Text(u->src(1)->word()), 0);
   }
   // Sources have smaller ids: going down from the root, a target's own view comes after it.
   for (size_t i = order.size(); i-- > 0;) {
     const UOp* u = order[i];
-    const bool memory = u->op == Op::kAssign || u->op == Op::kKernel || u->op == Op::kAfter ||
+    const bool memory = u->op == Op::kAssign || IsCall(u->op) || u->op == Op::kAfter ||
                         u->op == Op::kBufferView || (IsMovement(u->op) && is_target_.Contains(u));
     if (!memory) continue;
-    const size_t n = u->op == Op::kKernel ? u->num_srcs : 1;
+    const size_t n = IsCall(u->op) ? u->num_srcs : 1;
     for (size_t k = 0; k < n; ++k) is_target_.Insert(u->src(k));
   }
   for (const UOp* u : order) {
@@ -245,7 +249,7 @@ absl::StatusOr<GraphResult> GraphRun::Run() {
     }
     for (const UOp* s : SourcesInBody(u)) {
       // Writes are kept for the commit.
-      if (--uses[s] == 0 && s->op != Op::kAssign && s->op != Op::kKernel) values_[s] = nullptr;
+      if (--uses[s] == 0 && s->op != Op::kAssign && !IsCall(s->op)) values_[s] = nullptr;
     }
   }
   auto result = Commit(root);

@@ -205,13 +205,13 @@ absl::Status GraphRun::Assign(const UOp* u, GraphValue& v) {
     return absl::InvalidArgumentError("its target is not a buffer or a view of one");
   v.map = target.map;
   VersionPtr version;
-  if (u->src(1)->op == Op::kKernel) {
+  if (IsCall(u->src(1)->op)) {
     for (const VersionPtr& w : values_[u->src(1)]->written) {
       if (w->name == target.version->name) version = w;
     }
     if (!version)
       return absl::InvalidArgumentError(
-          absl::StrCat("the kernel does not write @", target.version->name));
+          absl::StrCat("the kernel or the loop does not write @", target.version->name));
   } else {
     const bool copy = u->src(1)->op == Op::kCopy;
     absl::StatusOr<Tensor> value = copy ? values_[u->src(1)]->tensor : Operand(u, 1);

@@ -53,6 +53,7 @@ class GraphRun {
   absl::Status After(const UOp* u, GraphValue& v);
   absl::Status RunKernelNode(const UOp* u, GraphValue& v);
   absl::Status Loop(const UOp* u, GraphValue& v);
+  absl::Status Repeat(const UOp* u, GraphValue& v);
   absl::StatusOr<VersionPtr> JoinAll(std::vector<VersionPtr> versions, size_t first_token,
                                      const UOp* u);
   absl::StatusOr<GraphResult> Commit(const UOp* sink);

@@ -99,7 +99,7 @@ class Estimate {
       const UOp* u = order[i];
       const bool keeps = num_ops[u] > 0 || u->op == Op::kReshape || u->op == Op::kContiguous ||
                          u->op == Op::kCopy || u->op == Op::kNoop;
-      const bool stays = u->op == Op::kAssign || u->op == Op::kKernel;
+      const bool stays = u->op == Op::kAssign || IsCall(u->op);
       if (stays) last[u] = order.size();
       last[u] = std::max(last[u], i);
       for (const UOp* s : u->srcs()) last[s] = std::max(last[s], keeps ? last[u] : i);
@@ -144,7 +144,7 @@ class Estimate {
       case Op::kBuffer:
         return buffers.insert(u->word()).second ? times(n, memory) : 0;
       case Op::kAssign:
-        return u->src(1)->op == Op::kKernel ? 0 : times(n, memory + record);
+        return IsCall(u->src(1)->op) ? 0 : times(n, memory + record);
       case Op::kAfter:
       case Op::kNoop:
       case Op::kCopy:
@@ -175,6 +175,13 @@ class Estimate {
           if (!stored[i]) continue;
           bytes = SaturatingAdd(bytes, times(of, memory + record));
           *meanwhile = SaturatingAdd(*meanwhile, times(of, races ? kRaceRecord : memory));
+        }
+        return bytes;
+      }
+      case Op::kRepeat: {
+        int64_t bytes = 0;
+        for (const UOp* s : u->srcs().subspan(2)) {
+          bytes = SaturatingAdd(bytes, times(elements[s], memory + record));
         }
         return bytes;
       }
@@ -209,10 +216,10 @@ class Estimate {
 
   // The body of a loop or of a kernel that `u` runs.
   Peak OfCalled(const Body& body, const UOp* u, int depth) {
-    if (u->op != Op::kLoop && u->op != Op::kKernel) return {};
+    if (u->op != Op::kLoop && !IsCall(u->op)) return {};
     const std::string_view name =
-        body.context->String(static_cast<StringId>(u->op == Op::kLoop ? u->word(0) : u->word()));
-    if (u->op == Op::kLoop) {
+        body.context->String(static_cast<StringId>(u->op == Op::kKernel ? u->word() : u->word(0)));
+    if (u->op != Op::kKernel) {
       const Graph* graph = module_.FindGraph(name);
       return graph ? OfGraph(*graph, depth + 1) : Peak();
     }

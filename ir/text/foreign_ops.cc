@@ -58,7 +58,7 @@ constexpr ForeignOp kOps[] = {
     {"slice", "shrink"},
     {"squeeze unsqueeze flatten", "reshape"},
     {"broadcast_to broadcast_in_dim", "broadcast"},
-    {"tile repeat", "reshape, expand, reshape"},
+    {"tile", "reshape, expand, reshape"},
     {"concat concatenate stack", "pad each part to the whole shape, then add"},
     {"arange", "iota"},
     {"full fill zeros ones constant", "const, then broadcast"},

@@ -176,7 +176,7 @@ class Generator {
       case FieldKind::kSym: {
         std::string name(Pick(kSymbols));
         if (op == Op::kVar) name += ".v";
-        if (op == Op::kLoop) name = "g." + name;
+        if (op == Op::kLoop || op == Op::kRepeat) name = "g." + name;
         words.push_back(ctx.Intern(name));
         break;
       }

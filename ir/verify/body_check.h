@@ -92,6 +92,8 @@ void CheckKernelCalls(BodyCheck& c);
 void CheckTuples(BodyCheck& c);
 void CheckSinkTargets(BodyCheck& c);
 void CheckDevices(BodyCheck& c);
+// A repeat against the graph that it runs.
+void CheckRepeat(BodyCheck& c, BodyCheck& body, const UOp* repeat);
 // For the graph named kInitGraph.
 void CheckInit(BodyCheck& c);
 void CheckKernelBody(BodyCheck& c);

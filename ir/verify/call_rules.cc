@@ -216,7 +216,8 @@ void CheckLoops(const Module& module, const Symbols& symbols, Diagnostics& diags
   bool any = false;
   for (const auto& g : module.graphs) {
     for (uint32_t i = 0; i < g->body.context->num_nodes(); ++i) {
-      any |= g->body.context->node(i)->op == Op::kLoop;
+      const Op op = g->body.context->node(i)->op;
+      any |= op == Op::kLoop || op == Op::kRepeat;
     }
   }
   if (!any) return;
@@ -225,7 +226,7 @@ void CheckLoops(const Module& module, const Symbols& symbols, Diagnostics& diags
     info.check = std::make_unique<BodyCheck>(module, symbols, g->body, Stage::kTensor,
                                              "graph @" + g->name, diags);
     for (const UOp* u : info.check->order) {
-      if (u->op == Op::kLoop) info.loops.push_back(u);
+      if (u->op == Op::kLoop || u->op == Op::kRepeat) info.loops.push_back(u);
     }
   }
   for (const auto& g : module.graphs) {
@@ -247,7 +248,11 @@ void CheckLoops(const Module& module, const Symbols& symbols, Diagnostics& diags
         info.check->Error(Rule::kLoopBody, loop, "graph @" + body + " runs itself");
         return;
       }
-      CheckLoop(*info.check, *graphs[body].check, loop);
+      if (loop->op == Op::kLoop) {
+        CheckLoop(*info.check, *graphs[body].check, loop);
+      } else {
+        CheckRepeat(*info.check, *graphs[body].check, loop);
+      }
       if (graphs[body].state == 0) path.emplace_back(body, 0);
     }
   }

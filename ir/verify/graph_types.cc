@@ -22,7 +22,7 @@ bool CheckGraphType(BodyCheck& c, const UOp* u) {
   switch (TensorOp(u->op)) {
     case TensorOp::kAssign: {
       const UOp* value = u->src(1);
-      if (value->op == Op::kKernel) return true;
+      if (IsCall(value->op)) return true;
       if (value->dtype != u->dtype) {
         return fail("the target has type " + u->dtype.ToString() + ", the value " +
                     value->dtype.ToString());
@@ -42,6 +42,11 @@ bool CheckGraphType(BodyCheck& c, const UOp* u) {
       return u->dtype == t || fail("the type is " + u->dtype.ToString() +
                                    ", that of the carried value " + t.ToString());
     }
+    case TensorOp::kRepeat:
+      if (u->src(0)->dtype != kIndex) {
+        return fail("the trip count has type " + u->src(0)->dtype.ToString() + ", not index");
+      }
+      return u->src(1)->op == Op::kVar || fail("source 1 is no variable");
     case TensorOp::kContiguous:
     case TensorOp::kCopy:
     case TensorOp::kBufferView:

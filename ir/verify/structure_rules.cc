@@ -123,6 +123,13 @@ const char* AttributeProblem(const UOp* u) {
       return word(1) < 0 || static_cast<uint64_t>(word(1)) + 1 >= u->num_srcs
                  ? "result is not the number of a carried value"
                  : nullptr;
+    case Op::kRepeat: {
+      const auto buffers = static_cast<int64_t>(u->num_srcs) - 2;
+      if (word(1) < 0 || word(2) < 0 || word(1) > buffers || word(2) > buffers - 2 * word(1)) {
+        return "pairs and writes are not numbers of its buffers";
+      }
+      return word(3) != 0 && word(1) == 0 ? "a condition without a pair" : nullptr;
+    }
     default:
       return nullptr;
   }
@@ -184,6 +191,7 @@ bool CheckSymbol(BodyCheck& c, const UOp* u) {
     case Op::kKernel:
       return declared(c.symbols.kernels, u->word(0), "kernel");
     case Op::kLoop:
+    case Op::kRepeat:
       return declared(c.symbols.graphs, u->word(0), "graph");
     case Op::kSink:
       for (int64_t word : u->list()) {

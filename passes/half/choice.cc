@@ -57,9 +57,13 @@ class Chooser {
           Note(call);
           break;
         }
+        case Op::kRepeat:
+          // Buffers of a pair have one type.
+          for (const UOp* s : u->srcs().subspan(2)) fixed_.insert(BufferName(graph.body, s));
+          break;
         case Op::kAssign:
           // A copy between devices has the type of its source.
-          if (u->src(1)->op != Op::kKernel) fixed_.insert(BufferName(graph.body, u->src(0)));
+          if (!IsCall(u->src(1)->op)) fixed_.insert(BufferName(graph.body, u->src(0)));
           break;
         case Op::kBuffer:
         case Op::kAfter:

@@ -333,8 +333,8 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
     for (size_t i = 0; i < u->num_srcs; ++i) {
       // Targets of assigns, tokens of `after` and operands of kernels are versions; all other
       // sources are read as values.
-      const bool named = as_version || u->op == Op::kAfter || u->op == Op::kSink ||
-                         u->op == Op::kKernel || (u->op == Op::kAssign && i != 1);
+      const bool named = as_version || u->op == Op::kAfter || u->op == Op::kSink || IsCall(u->op) ||
+                         (u->op == Op::kAssign && i != 1);
       srcs.push_back((named ? version : read).Get(u->src(i)));
     }
     return b.context().Rebuild(u, b.context(), {srcs.data(), srcs.size()});

@@ -14,6 +14,7 @@
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/kernel_pool.h"
+#include "passes/kernelize/lower_loops.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/online_softmax.h"
 #include "passes/kernelize/placement.h"
@@ -144,6 +145,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
 }
 
 absl::Status Run(Module& module, passes::PassContext& context) {
+  if (absl::Status s = LowerLoops(module); !s.ok()) return s;
   const size_t kernels_before = module.kernels.size();
   KernelPool pool(module);
   Hoister hoister(module, context.target);

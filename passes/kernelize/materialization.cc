@@ -107,7 +107,7 @@ bool IsStored(const UOp* u) {
     case Op::kCopy:
       return true;
     case Op::kAssign:
-      return u->src(1)->op == Op::kKernel;
+      return IsCall(u->src(1)->op);
     default:
       return false;
   }

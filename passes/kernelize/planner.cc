@@ -132,7 +132,7 @@ std::string Planner::DeviceOf(const UOp* copy) const {
 }
 
 void Planner::Force(const UOp* u, std::string_view reason) {
-  if (!IsStored(u) && u->op != Op::kKernel && u->dtype != kVoid && !reasons_.Has(u)) {
+  if (!IsStored(u) && !IsCall(u->op) && u->dtype != kVoid && !reasons_.Has(u)) {
     reasons_.Set(u, std::string(reason));
   }
 }

@@ -111,7 +111,7 @@ class Preparer {
         if (u->src(0)->op == Op::kAssign && users_.Get(u->src(0)) == 1 &&
             srcs[0]->op == Op::kAssign && srcs[0]->num_srcs == 2 && !IsStored(srcs[0]) &&
             llvm::none_of(PostOrder(srcs[0]->src(1)), [](const UOp* v) {
-              return v->op == Op::kAssign || v->op == Op::kAfter || v->op == Op::kKernel;
+              return v->op == Op::kAssign || v->op == Op::kAfter || IsCall(v->op);
             })) {
           srcs[0] = srcs[0]->src(0);
         }

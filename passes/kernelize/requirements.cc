@@ -33,7 +33,7 @@ class Collector {
       }
       if (IsMovement(u->op)) Movement(u);
       if (u->op == Op::kSink) Sink(u);
-      if (u->op == Op::kAssign && u->src(1)->op != Op::kKernel) {
+      if (u->op == Op::kAssign && !IsCall(u->src(1)->op)) {
         Same(shapes_.Of(u->src(0)), shapes_.Of(u->src(1)));
       }
     }

@@ -30,6 +30,14 @@ bool WritesWhole(const KernelDraft& d) {
   return !d.targets[0] || IsWholeMemory(d.nodes[0]->src(0));
 }
 
+// Whether the draft stores a part of a buffer and reads nothing of the buffer.
+bool WritesPart(const KernelDraft& d) {
+  return d.targets[0] && !d.reads_target &&
+         std::none_of(d.inputs.begin(), d.inputs.end(), [&](const UOp* u) {
+           return IsVersion(u) && BufferOf(u) == BufferOf(d.targets[0]);
+         });
+}
+
 // The slice of a buffer that the draft stores, if it reads nothing of that slice. A kernel may
 // store many slices, unless they are sums.
 std::optional<Slice> StoredSlice(const KernelDraft& d) {
@@ -87,7 +95,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
     const std::optional<Slice>& slice = slices[i];
-    if (options.fuse && (slice || WritesWhole(d)) && !d.copy && IsStatic(shape)) {
+    if (options.fuse && (slice || WritesWhole(d) || WritesPart(d)) && !d.copy && IsStatic(shape)) {
       // The key that the drafts of a group have in common: the level, the device, the shape, the
       // reduces. On a GPU also whether the work-items of a group may share the reduces, which they
       // may not in a kernel that overwrites what it reads.

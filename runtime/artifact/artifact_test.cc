@@ -58,6 +58,51 @@ graph @init {
 }
 )";
 
+// @main runs @step @n times: the sum of the rows of @x, and each of the partial sums.
+constexpr char kLoopModel[] = R"(tg 1
+module @sums
+var @n : [1, 6]
+var @i : [0, 5]
+buffer @x : f32[@n, 2] input
+buffer @sum : f32[1, 2] temp
+buffer @next : f32[1, 2] temp
+buffer @all : f32[@n, 2] temp
+buffer @y : f32[1, 2] output
+buffer @z : f32[@n, 2] output
+
+graph @step {
+  %i = var @i : index
+  %one = const 1 : index
+  %i1 = add %i, %one : index
+  %x = buffer @x : f32
+  %row = shrink %x {ranges = [(%i, %i1), (0, 2)]} : f32
+  %sum = buffer @sum : f32
+  %0 = add %sum, %row : f32
+  %next = buffer @next : f32
+  %1 = assign %next, %0 : f32
+  %all = buffer @all : f32
+  %2 = shrink %all {ranges = [(%i, %i1), (0, 2)]} : f32
+  %3 = assign %2, %0 : f32
+  sink %1, %3
+}
+
+graph @main {
+  %n = var @n : index
+  %i = var @i : index
+  %zero = const 0.0 : f32
+  %0 = reshape %zero {shape = [1, 1]} : f32
+  %1 = expand %0 {shape = [1, 2]} : f32
+  %sum = buffer @sum : f32
+  %2 = assign %sum, %1 : f32
+  %next = buffer @next : f32
+  %all = buffer @all : f32
+  %3 = repeat @step(%n, %i, %2, %next, %all) {pairs = 1, writes = 1}
+  %4 = assign %2, %3 : f32
+  %5 = assign %all, %3 : f32
+  sink %4 -> @y, %5 -> @z
+}
+)";
+
 HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
   HostTensor tensor{runtime::ElementType::kF32, std::move(shape), {}};
   const auto bytes = std::as_bytes(std::span(values));
@@ -123,6 +168,59 @@ TEST_P(ArtifactTest, RunsAsTheModule) {
   EXPECT_EQ(Values(*session.Get("count")), (std::vector<float>{5}));
   EXPECT_EQ(Message(session.Set("table", Floats({2}, {0, 0}))),
             "@table is no input but param with contents of its own");
+}
+
+TEST_P(ArtifactTest, RunsLoops) {
+  ASSERT_EQ(Compile(kLoopModel), absl::OkStatus());
+  const auto opened = OpenArtifact(path_);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  runtime::DeviceSession& session = **opened;
+  ASSERT_TRUE(session.Set("x", Floats({3, 2}, {1, 2, 3, 4, 5, 6})).ok());
+  ASSERT_EQ(session.Run(), absl::OkStatus());
+  EXPECT_EQ(Values(*session.Get("y")), (std::vector<float>{9, 12}));
+  EXPECT_EQ(Values(*session.Get("z")), (std::vector<float>{1, 2, 4, 6, 9, 12}));
+  ASSERT_TRUE(session.Set("x", Floats({4, 2}, {1, 2, 3, 4, 5, 6, 1, 1})).ok());
+  ASSERT_EQ(session.Run("", 2), absl::OkStatus());
+  EXPECT_EQ(Values(*session.Get("y")), (std::vector<float>{10, 13}));
+}
+
+TEST_P(ArtifactTest, WrongLoopsAreErrors) {
+  ASSERT_EQ(Compile(kLoopModel), absl::OkStatus());
+  const auto file = ArtifactFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto error = [&](const std::function<void(runtime::ScheduledGraph&)>& change) {
+    Artifact changed = file->artifact();
+    for (runtime::ScheduledGraph& graph : changed.executable.graphs) {
+      if (graph.name == "main") change(graph);
+    }
+    return Message(DecodePlan(EncodePlan(std::move(changed)), kPageBytes, 1 << 20).status());
+  };
+  using Graph = runtime::ScheduledGraph;
+  EXPECT_EQ(error([](Graph& g) { ASSERT_EQ(g.loops.size(), 1); }), "");
+  EXPECT_NE(error([](Graph& g) { g.loops[0].last = 99; }).find(" to 99 of "), std::string::npos);
+  EXPECT_NE(error([](Graph& g) { g.loops[0].last = g.loops[0].first; }).find("has steps"),
+            std::string::npos);
+  EXPECT_NE(error([](Graph& g) {
+              g.loops.push_back(g.loops[0]);
+              --g.loops[1].first;
+            }).find("has steps"),
+            std::string::npos);
+  EXPECT_EQ(error([](Graph& g) { g.loops[0].step = "q"; }),
+            "a loop of graph @main: there is no variable @q");
+  EXPECT_NE(error([](Graph& g) {
+              g.loops[0].trip = codegen::SizeExpr(std::vector<codegen::SizeExpr::Step>());
+            }).find("trip count"),
+            std::string::npos);
+  EXPECT_NE(error([](Graph& g) { g.loops[0].pairs[0].first = 0; }).find("exchanges buffers"),
+            std::string::npos);
+  EXPECT_NE(error([](Graph& g) { g.loops[0].pairs[0].second = 3; }).find("which are not alike"),
+            std::string::npos);
+  EXPECT_NE(error([](Graph& g) { g.loops[0].condition = 77; }).find("has condition 77"),
+            std::string::npos);
+  EXPECT_NE(error([](Graph& g) {
+              for (auto& step : g.steps) step.held.clear();
+            }).find("exchanges buffers"),
+            std::string::npos);
 }
 
 // The way in for modules takes compiled models too.
@@ -233,7 +331,7 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   EXPECT_EQ(error(""), "m.tgx: it is no .tgx file");
   EXPECT_EQ(error(bytes.substr(0, 40)), "m.tgx: it ends at byte 40, within its head");
   EXPECT_EQ(error(with(offsetof(Header, version), 7)),
-            "m.tgx: its format has version 7, and this program reads 2; compile the model again");
+            "m.tgx: its format has version 7, and this program reads 3; compile the model again");
   EXPECT_EQ(error(with(offsetof(Header, plan_offset), 7)),
             "m.tgx: its head, bytes 0 to 72, is damaged");
   EXPECT_NE(error(bytes.substr(0, bytes.size() - 1)).find("it was cut off"), std::string::npos);

@@ -1,5 +1,6 @@
 #include "runtime/artifact/check_plan.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -204,6 +205,56 @@ class PlanChecker {
     return absl::OkStatus();
   }
 
+  // Loops are runs of steps, each inside of an earlier one or behind it.
+  absl::Status CheckLoops(const ScheduledGraph& graph) const {
+    std::vector<size_t> ends;  // of the loops around the next one
+    size_t begin = 0;
+    for (const runtime::ScheduledLoop& loop : graph.loops) {
+      const std::string where = Cat("a loop of graph @", graph.name);
+      while (!ends.empty() && ends.back() <= loop.first) ends.pop_back();
+      const size_t most = ends.empty() ? graph.steps.size() : ends.back();
+      if (loop.first < begin || loop.first >= loop.last || loop.last > most) {
+        return InvalidArgument(where, " has steps ", loop.first, " to ", loop.last, " of ", most);
+      }
+      begin = loop.first;
+      ends.push_back(loop.last);
+      if (!loop.trip.IsComplete()) {
+        return InvalidArgument(where, ": its trip count is no complete expression");
+      }
+      for (const std::string& var : loop.trip.Vars()) {
+        if (!IsVar(var)) return InvalidArgument(where, ": there is no variable @", var);
+      }
+      if (!IsVar(loop.step)) return InvalidArgument(where, ": there is no variable @", loop.step);
+      const auto is_temporary = [&](int b) {
+        return IsBuffer(b) && e_.buffers[static_cast<size_t>(b)].role == Role::kTemp;
+      };
+      const auto is_held = [&](int b) {
+        const auto holds = [&](size_t step) {
+          const std::vector<int>& held = graph.steps[step].held;
+          return std::find(held.begin(), held.end(), b) != held.end();
+        };
+        return holds(loop.first) && holds(loop.last - 1);
+      };
+      for (const auto& [first, second] : loop.pairs) {
+        if (!is_temporary(first) || !is_temporary(second) || !is_held(first) || !is_held(second)) {
+          return InvalidArgument(where, " exchanges buffers ", first, " and ", second);
+        }
+        const BufferDecl &a = e_.buffers[static_cast<size_t>(first)],
+                         &b = e_.buffers[static_cast<size_t>(second)];
+        if (a.dtype != b.dtype || a.shape != b.shape || a.device != b.device) {
+          return InvalidArgument(where, " exchanges @", a.name, " and @", b.name,
+                                 ", which are not alike");
+        }
+      }
+      const bool has_condition =
+          loop.condition >= 0 && !loop.pairs.empty() && loop.pairs[0].first == loop.condition;
+      if (loop.condition != -1 && !has_condition) {
+        return InvalidArgument(where, " has condition ", loop.condition, ", no buffer of a pair");
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckGraph(const ScheduledGraph& graph) const {
     for (size_t i = 0; i < graph.steps.size(); ++i) {
       const ScheduledKernel& step = graph.steps[i];
@@ -213,6 +264,9 @@ class PlanChecker {
       }
       for (const runtime::VarUse& var : step.vars) {
         if (!IsVar(var.name)) return InvalidArgument(where, ": there is no variable @", var.name);
+      }
+      for (const int b : step.held) {
+        if (!IsBuffer(b)) return InvalidArgument(where, " holds buffer ", b);
       }
       if (step.is_copy()) {
         if (step.buffers.size() != 2) return InvalidArgument(where, " copies no two buffers");
@@ -231,6 +285,7 @@ class PlanChecker {
                                step.buffers.size());
       }
     }
+    TG_RETURN_IF_ERROR(CheckLoops(graph));
     for (const int b : graph.buffers) {
       if (!IsBuffer(b)) return InvalidArgument("graph @", graph.name, " names buffer ", b);
     }

@@ -141,6 +141,20 @@ void Fields(A& a, runtime::ScheduledGraph& g) {
     Strings(a, "a list of nodes", s.nodes);
     Strings(a, "a list of tensors", s.tensors);
     Flag(a, s.depends_on_input);
+    a.List("a list of buffers", s.held, [&](int& b) { a.Number(b); });
+  });
+  a.List("a list of loops", g.loops, [&](runtime::ScheduledLoop& l) {
+    auto first = static_cast<uint32_t>(l.first), last = static_cast<uint32_t>(l.last);
+    a.Number(first);
+    a.Number(last);
+    if constexpr (A::kReads) l.first = first, l.last = last;
+    Fields(a, l.trip);
+    a.String(l.step);
+    a.List("a list of pairs", l.pairs, [&](std::pair<int, int>& pair) {
+      a.Number(pair.first);
+      a.Number(pair.second);
+    });
+    a.Number(l.condition);
   });
   a.List("a list of buffers", g.buffers, [&](int& b) { a.Number(b); });
   a.List("a list of variables", g.vars, [&](int& v) { a.Number(v); });

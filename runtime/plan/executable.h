@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -45,17 +46,32 @@ struct ScheduledKernel {
                                    // the most work first; "Conv 'conv1'"
   std::vector<std::string> tensors;  // the names of its results, where they have one
   bool depends_on_input = true;      // input_dependence.h
+  std::vector<int> held;  // of the first and the last step of a loop: the buffers that are in use
+                          // from one iteration to the next
 
   bool is_copy() const { return kernel == kCopy; }
+};
+
+// Steps of a graph that are run repeatedly.
+struct ScheduledLoop {
+  size_t first = 0, last = 0;  // the steps [first, last) are an iteration
+  codegen::SizeExpr trip;      // how often they run
+  std::string step;            // the variable that is the number of the iteration
+  // Buffers that change places after each iteration. After the loop the first one of a pair has
+  // what the last iteration wrote to the second one.
+  std::vector<std::pair<int, int>> pairs;
+  // A buffer with one bool: the loop ends before an iteration that finds false there. -1: none.
+  int condition = -1;
 };
 
 // The steps of a graph in order, and what its caller must give.
 struct ScheduledGraph {
   std::string name;
   std::vector<ScheduledKernel> steps;
-  std::vector<int> buffers;  // that the graph names
-  std::vector<int> vars;     // without the variables that the graph binds
-  absl::Status problem;      // why it cannot be run, if so
+  std::vector<ScheduledLoop> loops;  // by `first`; a loop comes before the loops inside it
+  std::vector<int> buffers;          // that the graph names
+  std::vector<int> vars;             // without the variables that the graph binds
+  absl::Status problem;              // why it cannot be run, if so
 };
 
 // The work of one launch, summed over all work-items. Doubles, since products of trip counts exceed

@@ -13,7 +13,8 @@ namespace tg::runtime {
 // For each step of the graph's schedule: whether it depends on an input, a variable, or a state
 // that is kept between runs. The other steps compute the same values in each run.
 std::vector<bool> StepsThatDependOnInput(const Module& module,
-                                         std::span<const ScheduledKernel> schedule);
+                                         std::span<const ScheduledKernel> schedule,
+                                         std::span<const ScheduledLoop> loops = {});
 
 }  // namespace tg::runtime
 

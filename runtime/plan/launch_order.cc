@@ -1,6 +1,7 @@
 #include "runtime/plan/launch_order.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,7 +14,9 @@ namespace {
 
 class Scheduler {
  public:
-  Scheduler(const Module& module, const Graph& graph) : graph_(graph) {
+  // `loops`: null if a loop is an error.
+  Scheduler(const Module& module, const Graph& graph, std::vector<ScheduledLoop>* loops)
+      : module_(module), graph_(graph), loops_(loops) {
     for (size_t i = 0; i < module.buffers.size(); ++i) {
       buffers_[module.buffers[i].name] = static_cast<int>(i);
     }
@@ -26,7 +29,7 @@ class Scheduler {
     const UOp* root = graph_.body.root;
     if (root == nullptr) return std::move(out_);
     for (const UOp* u : PostOrder(root)) {
-      if (u->op != Op::kAssign || u->src(1)->op != Op::kKernel) continue;
+      if (u->op != Op::kAssign || !IsCall(u->src(1)->op)) continue;
       if (graph_.body.side.name(u)) results_[u->src(1)].push_back(u);
       std::vector<const UOp*>& first = before_[u->src(1)];
       first.insert(first.end(), u->srcs().begin() + 2, u->srcs().end());
@@ -92,13 +95,15 @@ class Scheduler {
       case Op::kSink:
         return Sink(u);
       case Op::kAssign:
-        if (u->src(1)->op == Op::kKernel) return absl::OkStatus();
+        if (IsCall(u->src(1)->op)) return absl::OkStatus();
         if (u->src(1)->op == Op::kCopy) return CopyTo(u);
         return InvalidArgument(Where(u), "the value that is assigned comes from ",
                                Mnemonic(u->src(1)->op),
                                ", not from a kernel; the graph has not been through kernelize");
       case Op::kKernel:
         return Kernel(u);
+      case Op::kRepeat:
+        return Repeat(u);
       case Op::kCopy:  // scheduled at its assign
         return absl::OkStatus();
       case Op::kLoop:
@@ -158,6 +163,51 @@ class Scheduler {
     return absl::OkStatus();
   }
 
+  // The steps of an iteration, with the loops inside it.
+  absl::Status Repeat(const UOp* u) {
+    const tg::Context& context = *graph_.body.context;
+    if (loops_ == nullptr) {
+      return Unimplemented(Where(u), "a loop (repeat) runs in a session only; no C is made of it");
+    }
+    const std::string_view name = context.String(static_cast<StringId>(u->word(0)));
+    const Graph* body = module_.FindGraph(name);
+    if (body == nullptr) return NotFound(Where(u), "there is no graph @", name);
+    std::vector<ScheduledLoop> inner;
+    TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> steps,
+                        Scheduler(module_, *body, &inner).Run());
+    if (steps.empty()) return absl::OkStatus();  // it has no elements to compute
+    ScheduledLoop loop;
+    loop.first = out_.size();
+    loop.last = loop.first + steps.size();
+    const absl::StatusOr<codegen::SizeExpr> trip = codegen::SizeExpr::From(u->src(0), context);
+    if (!trip.ok()) {
+      return Unimplemented(Where(u), "its trip count is no expression of variables: ",
+                           std::string(trip.status().message()));
+    }
+    loop.trip = *trip;
+    loop.step = context.String(static_cast<StringId>(u->src(1)->word()));
+    std::vector<int> held;
+    for (const UOp* s : u->srcs().subspan(2)) {
+      TG_ASSIGN_OR_RETURN(const BufferSlice slice, Resolve(s));
+      held.push_back(slice.buffer);
+    }
+    for (size_t k = 0; k < static_cast<size_t>(u->word(1)); ++k) {
+      loop.pairs.emplace_back(held[2 * k], held[2 * k + 1]);
+    }
+    if (u->word(3) != 0) loop.condition = held[0];
+    for (ScheduledKernel* end : {&steps.front(), &steps.back()}) {
+      end->held.insert(end->held.end(), held.begin(), held.end());
+    }
+    loops_->push_back(std::move(loop));
+    for (ScheduledLoop& nested : inner) {
+      nested.first += out_.size();
+      nested.last += out_.size();
+      loops_->push_back(std::move(nested));
+    }
+    std::move(steps.begin(), steps.end(), std::back_inserter(out_));
+    return absl::OkStatus();
+  }
+
   absl::Status CopyTo(const UOp* assign) {
     ScheduledKernel item;
     for (const UOp* s : {assign->src(0), assign->src(1)->src(0)}) {
@@ -207,7 +257,9 @@ class Scheduler {
     return BufferSlice{found->second, offset, size};
   }
 
+  const Module& module_;
   const Graph& graph_;
+  std::vector<ScheduledLoop>* const loops_;
   std::map<std::string, int, std::less<>> buffers_, kernels_;
   NodeMap<std::vector<const UOp*>> before_;   // by kernel
   NodeMap<std::vector<const UOp*>> results_;  // by kernel: assigns with a name
@@ -217,10 +269,11 @@ class Scheduler {
 
 }  // namespace
 
-absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module,
-                                                          const Graph& graph) {
-  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule, Scheduler(module, graph).Run());
-  const std::vector<bool> depend = StepsThatDependOnInput(module, schedule);
+absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, const Graph& graph,
+                                                          std::vector<ScheduledLoop>* loops) {
+  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule, Scheduler(module, graph, loops).Run());
+  const std::vector<bool> depend = StepsThatDependOnInput(
+      module, schedule, loops != nullptr ? *loops : std::vector<ScheduledLoop>());
   for (size_t i = 0; i < depend.size(); ++i) schedule[i].depends_on_input = depend[i];
   return schedule;
 }
@@ -228,11 +281,11 @@ absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module,
 absl::StatusOr<std::vector<ScheduledGraph>> ScheduleRun(const Module& module, const Graph& graph) {
   std::vector<ScheduledGraph> out(1);
   out[0].name = graph.name;
-  TG_ASSIGN_OR_RETURN(out[0].steps, MakeSchedule(module, graph));
+  TG_ASSIGN_OR_RETURN(out[0].steps, MakeSchedule(module, graph, &out[0].loops));
   const Graph* init = module.FindGraph(kInitGraph);
   if (init == nullptr || init == &graph) return out;
   out.emplace_back().name = init->name;
-  TG_ASSIGN_OR_RETURN(out.back().steps, MakeSchedule(module, *init));
+  TG_ASSIGN_OR_RETURN(out.back().steps, MakeSchedule(module, *init, &out.back().loops));
   return out;
 }
 

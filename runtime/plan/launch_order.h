@@ -17,12 +17,13 @@
 namespace tg::runtime {
 
 // InvalidArgument, naming graph, node and line, if the graph holds something that a plan cannot
-// execute: an op that kernelize would have put into a kernel, or a cyclic order. Unimplemented for
-// loops.
-absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, const Graph& graph);
+// execute: an op that kernelize would have put into a kernel, or a cyclic order. `loops` receives
+// the loops; if it is null, a loop is Unimplemented.
+absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(
+    const Module& module, const Graph& graph, std::vector<ScheduledLoop>* loops = nullptr);
 
-// The graph and, if the module has it, @init, which runs before the first run. Only their names and
-// steps are set.
+// The graph and, if the module has it, @init, which runs before the first run. Only their names,
+// steps and loops are set.
 absl::StatusOr<std::vector<ScheduledGraph>> ScheduleRun(const Module& module, const Graph& graph);
 
 }  // namespace tg::runtime

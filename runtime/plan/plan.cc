@@ -33,10 +33,11 @@ absl::StatusOr<Plan> Plan::Create(const Executable& executable, const ScheduledG
   plan.sizes_ = WithoutBound(graph.steps, sizes);
   TG_RETURN_IF_ERROR(plan.AllocateTemporaries(buffers));
   for (const ScheduledKernel& item : graph.steps) TG_RETURN_IF_ERROR(plan.AddStep(item));
+  TG_RETURN_IF_ERROR(plan.CreateLoops());
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
   for (size_t i = 0; i < plan.steps_.size(); ++i) TG_RETURN_IF_ERROR(plan.CountWorkOf(i));
   plan.is_work_counted_ = true;
-  plan.FindHazards();
+  TG_RETURN_IF_ERROR(plan.FindHazards());
   return plan;
 }
 
@@ -222,6 +223,11 @@ absl::Status Plan::SetVars(const VarMap& vars) {
   }
   vars_ = vars;
   is_work_counted_ = false;
+  counters_.clear();
+  for (const ScheduledLoop& loop : graph_->loops) {
+    counters_[loop.step] = 0;
+    TG_RETURN_IF_ERROR(TripOf(loop).status());
+  }
   for (size_t i = 0; i < steps_.size(); ++i) TG_RETURN_IF_ERROR(SetStepVars(i));
   return absl::OkStatus();
 }
@@ -229,6 +235,7 @@ absl::Status Plan::SetVars(const VarMap& vars) {
 int64_t Plan::VarOf(size_t i, std::string_view name, std::string* missing) const {
   const VarMap& bound = steps_[i].bound;
   if (const auto value = bound.find(name); value != bound.end()) return value->second;
+  if (const auto value = counters_.find(name); value != counters_.end()) return value->second;
   if (const auto value = vars_.find(name); value != vars_.end()) return value->second;
   *missing = name;
   return 0;
@@ -237,12 +244,19 @@ int64_t Plan::VarOf(size_t i, std::string_view name, std::string* missing) const
 absl::Status Plan::CountWorkOf(size_t i) const {
   if (!steps_[i].launch) return absl::OkStatus();
   const CompiledKernel& kernel = *kernels_[i].kernel;
-  kernels_[i].work = kernel.work.value_or(KernelWork());
+  KernelWork& work = kernels_[i].work;
+  work = kernel.work.value_or(KernelWork());
   const WorkCounter& count_work = *steps_[i].count_work;
-  if (kernel.work || !count_work) return absl::OkStatus();
-  std::string missing;
-  const auto lookup = [&](std::string_view name) { return VarOf(i, name, &missing); };
-  TG_ASSIGN_OR_RETURN(kernels_[i].work, count_work(kernel, lookup));
+  if (!kernel.work && count_work) {
+    std::string missing;
+    const auto lookup = [&](std::string_view name) { return VarOf(i, name, &missing); };
+    TG_ASSIGN_OR_RETURN(work, count_work(kernel, lookup));
+  }
+  kernels_[i].trips = TripsOf(i);
+  const auto trips = static_cast<double>(kernels_[i].trips);
+  work.ops *= trips;
+  work.load_bytes *= trips;
+  work.store_bytes *= trips;
   return absl::OkStatus();
 }
 
@@ -293,13 +307,16 @@ absl::Status Plan::Enqueue(std::vector<Event>* events) {
     events->resize(steps_.size());
   }
   if (!commands_.empty()) return EnqueueOnSeveral(events);
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    if (kernels_[i].empty) continue;
-    Event* event = events == nullptr ? nullptr : &(*events)[i];
-    TG_RETURN_IF_ERROR(steps_[i].launch ? steps_[i].launch->Enqueue(event)
-                                        : steps_[i].transfer->EnqueueWrite(event));
-  }
-  return absl::OkStatus();
+  for (Step& step : steps_) step.earlier.clear();
+  return ForEachStep([&](size_t i) { return EnqueueOne(i, events); });
+}
+
+absl::Status Plan::EnqueueOne(size_t i, std::vector<Event>* events) {
+  if (kernels_[i].empty) return absl::OkStatus();
+  Event* event = events == nullptr ? nullptr : &(*events)[i];
+  if (event != nullptr && *event != nullptr) steps_[i].earlier.push_back(std::move(*event));
+  return steps_[i].launch ? steps_[i].launch->Enqueue(event)
+                          : steps_[i].transfer->EnqueueWrite(event);
 }
 
 absl::Status Plan::EnqueueStep(size_t i) {
@@ -312,6 +329,7 @@ absl::Status Plan::EnqueueStep(size_t i) {
 
 VarMap Plan::VarsOf(size_t i) const {
   VarMap vars = steps_[i].bound;
+  vars.insert(counters_.begin(), counters_.end());
   vars.insert(vars_.begin(), vars_.end());
   return vars;
 }

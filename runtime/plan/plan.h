@@ -65,9 +65,10 @@ struct PlannedKernel {
   NDRange range;
   bool empty = false;  // no work-items with the current variables; it is not launched
   size_t num_args = 0;
-  size_t buffer_bytes = 0;  // distinct buffers, limited to the parts that the kernel gets
-  KernelWork work;
-  bool depends_on_input = true;             // input_dependence.h
+  size_t buffer_bytes = 0;       // distinct buffers, limited to the parts that the kernel gets
+  int64_t trips = 1;             // how often loops run it; a loop with a condition counts once
+  KernelWork work;               // of all of them
+  bool depends_on_input = true;  // input_dependence.h
   std::vector<std::string> nodes, tensors;  // as in ScheduledKernel
 };
 
@@ -93,6 +94,10 @@ class Plan {
   // for an empty kernel.
   absl::Status Enqueue(std::vector<Event>* events = nullptr);
 
+  // Calls run(i) for the steps in the order of a run, with the variables and buffers of the
+  // iterations that they are in. The caller enqueues step i.
+  absl::Status ForEachStep(const std::function<absl::Status(size_t)>& run);
+
   // Enqueues kernel or copy `i` alone, for a caller that waits for the end of all queues before and
   // after it.
   absl::Status EnqueueStep(size_t i);
@@ -104,8 +109,9 @@ class Plan {
   // Returns the memory of a buffer by its index in the module; null if the graph does not use it.
   const BufferRef& buffer(int index) const { return buffers_[static_cast<size_t>(index)]; }
 
-  // Waits for the end of kernel or copy `i` and returns its times. `event` is the one that Enqueue
-  // returned for it.
+  // Waits for the end of kernel or copy `i` and returns its times; in a loop, those of its last
+  // run, started earlier by the times of the others. `event` is the one that Enqueue returned for
+  // it.
   absl::StatusOr<LaunchTimes> TimesOf(size_t i, const Event& event) const;
 
   // Counts the kernels' work with the current variables, which takes longer than a replay.
@@ -120,13 +126,20 @@ class Plan {
     std::string name;
     bool wide = false;  // the argument has 64 bits
   };
+  // An argument of a launch that is a buffer of a loop's pair.
+  struct PairArg {
+    size_t step = 0, index = 0;  // the step, and the index of its argument
+    BufferSlice slice;
+  };
   struct Step {
     std::optional<Launch> launch;
     std::optional<Transfer> transfer;  // replaces the launch for a copy
     const codegen::RenderedKernel* rendered = nullptr;
     const WorkCounter* count_work = nullptr;
     std::vector<VarArg> var_args;
-    VarMap bound;  // variables bound by the graph
+    VarMap bound;                // variables bound by the graph
+    std::vector<Event> earlier;  // of the last run, in a loop: the events but the last one
+    bool has_counter = false;    // an argument or the grid depends on the number of an iteration
   };
   // A command that is enqueued for a step, for plans over several devices. A transfer through the
   // host has two commands.
@@ -151,11 +164,26 @@ class Plan {
   absl::StatusOr<BufferRef> Resolve(const BufferSlice& slice) const;
   // The value of a variable in step i; `missing` receives the name of one without a value.
   int64_t VarOf(size_t i, std::string_view name, std::string* missing) const;
+  // Loops: plan_loops.cc. They have numbers in the graph's list.
+  using RunStep = std::function<absl::Status(size_t)>;
+  absl::Status CreateLoops();
+  // Runs steps [first, last), with the loops from `loop` on that are inside them.
+  absl::Status RunSteps(size_t first, size_t last, size_t loop, const RunStep& run);
+  absl::Status RunLoop(size_t number, const RunStep& run);
+  absl::Status Iterate(size_t number, const RunStep& run, bool* is_swapped);
+  absl::StatusOr<int64_t> TripOf(const ScheduledLoop& loop) const;
+  // How often step i runs; a loop with a condition counts once.
+  int64_t TripsOf(size_t i) const;
+  // Exchanges the buffers of a loop's pairs, for its steps and for readers of `buffer`.
+  absl::Status SwapPairs(size_t number);
+  absl::StatusOr<bool> IsTrue(int buffer) const;
+  absl::Status EnqueueOne(size_t i, std::vector<Event>* events);
+
   // Updates kernels_[i], but for its work, and the launch's range.
   absl::Status SetStepVars(size_t i);
   absl::Status CountWorkOf(size_t i) const;
   // Computes the waits between commands if there are several queues.
-  void FindHazards();
+  absl::Status FindHazards();
   absl::Status EnqueueOnSeveral(std::vector<Event>* events);
   // Makes every queue wait for the commands enqueued on the other queues.
   absl::Status Join() const;
@@ -169,9 +197,11 @@ class Plan {
   MemoryBytes temporaries_;
   std::vector<Step> steps_;  // parallel to the steps of the graph
   VarMap vars_;
-  mutable std::vector<PlannedKernel> kernels_;  // parallel to steps_
-  mutable bool is_work_counted_ = false;        // with vars_
-  std::vector<Enqueued> commands_;              // empty if there is only one queue
+  std::vector<std::vector<PairArg>> pair_args_;           // by loop
+  std::map<std::string, int64_t, std::less<>> counters_;  // of the loops that are running
+  mutable std::vector<PlannedKernel> kernels_;            // parallel to steps_
+  mutable bool is_work_counted_ = false;                  // with vars_
+  std::vector<Enqueued> commands_;                        // empty if there is only one queue
   std::vector<const Context*> queues_;
 };
 

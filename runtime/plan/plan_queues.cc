@@ -6,7 +6,7 @@
 
 namespace tg::runtime {
 
-void Plan::FindHazards() {
+absl::Status Plan::FindHazards() {
   const auto first = [&](size_t i) {
     return steps_[i].transfer ? &steps_[i].transfer->sender() : kernels_[i].context;
   };
@@ -14,7 +14,7 @@ void Plan::FindHazards() {
   for (size_t i = 0; i < steps_.size(); ++i) {
     has_several |= first(i) != first(0) || kernels_[i].context != first(0);
   }
-  if (!has_several) return;
+  if (!has_several) return absl::OkStatus();
   std::vector<MemoryRange> ranges;
   for (const BufferRef& buffer : buffers_) {
     MemoryRange& range = ranges.emplace_back();
@@ -60,7 +60,8 @@ void Plan::FindHazards() {
       if (param.writes) touch(slice, command.writes);
     }
   }
-  if (queues_.size() < 2) return;
+  if (queues_.size() < 2) return absl::OkStatus();
+  if (!graph_->loops.empty()) return Unimplemented("a loop over several devices");
   commands_ = std::move(enqueued);
   const std::vector<std::vector<size_t>> waits = FindWaits(commands);
   for (size_t i = 0; i < commands_.size(); ++i) {
@@ -68,6 +69,7 @@ void Plan::FindHazards() {
     commands_[i].waits = waits[i];
     for (const size_t w : waits[i]) commands_[w].is_waited_for = true;
   }
+  return absl::OkStatus();
 }
 
 absl::Status Plan::EnqueueOnSeveral(std::vector<Event>* events) {
@@ -99,7 +101,15 @@ absl::Status Plan::EnqueueOnSeveral(std::vector<Event>* events) {
 
 absl::StatusOr<LaunchTimes> Plan::TimesOf(size_t i, const Event& event) const {
   const std::optional<Transfer>& transfer = steps_[i].transfer;
-  return transfer ? transfer->Times(event) : WaitForTimes(*kernels_[i].context, event);
+  const auto times_of = [&](const Event& e) {
+    return transfer ? transfer->Times(e) : WaitForTimes(*kernels_[i].context, e);
+  };
+  TG_ASSIGN_OR_RETURN(LaunchTimes times, times_of(event));
+  for (const Event& earlier : steps_[i].earlier) {
+    TG_ASSIGN_OR_RETURN(const LaunchTimes more, times_of(earlier));
+    times.started -= more.ended - more.started;
+  }
+  return times;
 }
 
 absl::Status Plan::Join() const {

@@ -13,10 +13,12 @@ absl::StatusOr<std::map<int, Lifetime>> LivesOf(const Declarations& decls,
                                                 bool temporary, const VarMap& vars) {
   std::map<int, Lifetime> lives;
   for (size_t step = 0; step < schedule.size(); ++step) {
-    for (const BufferSlice& slice : schedule[step].buffers) {
-      const BufferDecl& decl = decls.buffers[static_cast<size_t>(slice.buffer)];
+    std::vector<int> used = schedule[step].held;
+    for (const BufferSlice& slice : schedule[step].buffers) used.push_back(slice.buffer);
+    for (const int buffer : used) {
+      const BufferDecl& decl = decls.buffers[static_cast<size_t>(buffer)];
       if ((decl.role == Role::kTemp) != temporary) continue;
-      const auto [life, is_new] = lives.try_emplace(slice.buffer);
+      const auto [life, is_new] = lives.try_emplace(buffer);
       if (is_new) {
         const bool is_state = decl.role == Role::kState;
         TG_ASSIGN_OR_RETURN(life->second.bytes,

@@ -301,13 +301,12 @@ absl::Status DeviceSession::Finish() const {
 }
 
 absl::Status DeviceSession::ExecuteObserved(const ScheduledGraph& graph) {
-  for (size_t i = 0; i < last_plan_->kernels().size(); ++i) {
+  return last_plan_->ForEachStep([&](size_t i) -> absl::Status {
     TG_RETURN_IF_ERROR(options_.observer->BeforeStep(graph, *last_plan_, i));
     TG_RETURN_IF_ERROR(last_plan_->EnqueueStep(i));
     TG_RETURN_IF_ERROR(Finish());
-    TG_RETURN_IF_ERROR(options_.observer->AfterStep(graph, *last_plan_, i));
-  }
-  return absl::OkStatus();
+    return options_.observer->AfterStep(graph, *last_plan_, i);
+  });
 }
 
 absl::Status DeviceSession::Execute(const GraphNeeds& needs, const VarMap& vars, int64_t times) {

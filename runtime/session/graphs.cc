@@ -1,4 +1,5 @@
 // What is learnt of a module's graphs.
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -11,24 +12,36 @@
 namespace tg::runtime {
 namespace {
 
+// The graph and the bodies of its loops.
+std::vector<const Graph*> WithLoops(const Module& module, const Graph& graph) {
+  std::vector<const Graph*> all = {&graph};
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Body& body = all[i]->body;
+    for (const UOp* u : PostOrder(body.root)) {
+      if (u->op != Op::kLoop && u->op != Op::kRepeat) continue;
+      const Graph* inner =
+          module.FindGraph(body.context->String(static_cast<StringId>(u->word(0))));
+      if (inner != nullptr && std::find(all.begin(), all.end(), inner) == all.end()) {
+        all.push_back(inner);
+      }
+    }
+  }
+  return all;
+}
+
 // Returns the variables that a graph and the bodies of its loops read from the run. Variables that
-// a bind sets are excluded.
+// a bind or a loop sets are excluded.
 std::set<std::string> VarsAskedFor(const Module& module, const Graph& graph) {
   std::set<std::string> asked, bound;
-  std::set<const Graph*> seen = {&graph};
-  std::vector<const Graph*> work = {&graph};
-  while (!work.empty()) {
-    const Body& body = work.back()->body;
-    work.pop_back();
+  for (const Graph* inner : WithLoops(module, graph)) {
+    const Body& body = inner->body;
     const auto name = [&](const UOp* u) {
       return std::string(body.context->String(static_cast<StringId>(u->word(0))));
     };
     for (const UOp* u : PostOrder(body.root)) {
       if (u->op == Op::kVar) asked.insert(name(u));
       if (u->op == Op::kBind) bound.insert(name(u->src(0)));
-      if (u->op != Op::kLoop) continue;
-      const Graph* inner = module.FindGraph(name(u));
-      if (inner != nullptr && seen.insert(inner).second) work.push_back(inner);
+      if (u->op == Op::kRepeat) bound.insert(name(u->src(1)));
     }
   }
   for (const BufferDecl* buffer : BuffersOf(module, graph)) {
@@ -58,13 +71,15 @@ std::vector<GraphNeeds> NeedsOfGraphs(const Module& module) {
 
 std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph) {
   std::set<std::string_view> used;
-  const tg::Context& context = *graph.body.context;
-  for (const UOp* u : PostOrder(graph.body.root)) {
-    if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
-  }
-  const auto targets = graph.body.root->words();
-  for (size_t i = 1; i < targets.size(); ++i) {
-    used.insert(context.String(static_cast<StringId>(targets[i])));
+  for (const Graph* inner : WithLoops(module, graph)) {
+    const tg::Context& context = *inner->body.context;
+    for (const UOp* u : PostOrder(inner->body.root)) {
+      if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
+    }
+    const auto targets = inner->body.root->words();
+    for (size_t i = 1; i < targets.size(); ++i) {
+      used.insert(context.String(static_cast<StringId>(targets[i])));
+    }
   }
   std::vector<const BufferDecl*> out;
   for (const BufferDecl& buffer : module.buffers) {

@@ -97,11 +97,19 @@ absl::StatusOr<std::unique_ptr<Module>> BindSizes(const Module& module, std::str
     return absl::UnimplementedError("sizes of a module with kernels, or an @init of its own");
   }
   VarMap bound = vars;
-  const std::vector<const UOp*> nodes = from->body.Order();
-  for (const UOp* u : nodes) {
-    if (u->op == Op::kLoop) return absl::UnimplementedError("sizes of a graph with a loop");
-    if (u->op != Op::kBind) continue;
-    bound.erase(std::string(from->body.context->String(static_cast<StringId>(u->src(0)->word()))));
+  std::vector<const Graph*> graphs = {from};  // with the bodies of its loops
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    const Body& body = graphs[i]->body;
+    const auto name = [&](const UOp* u) {
+      return std::string(body.context->String(static_cast<StringId>(u->word(0))));
+    };
+    for (const UOp* u : body.Order()) {
+      if (u->op == Op::kBind) bound.erase(name(u->src(0)));
+      if (u->op == Op::kRepeat) bound.erase(name(u->src(1)));
+      if (u->op != Op::kLoop && u->op != Op::kRepeat) continue;
+      const Graph* inner = module.FindGraph(name(u));
+      if (std::find(graphs.begin(), graphs.end(), inner) == graphs.end()) graphs.push_back(inner);
+    }
   }
   auto out = std::make_unique<Module>();
   out->name = module.name;
@@ -122,10 +130,12 @@ absl::StatusOr<std::unique_ptr<Module>> BindSizes(const Module& module, std::str
       if (extent) dim = {*extent, {}, {}};
     }
   }
-  auto& to = out->graphs.emplace_back(std::make_unique<Graph>());
-  to->name = from->name;
-  to->loc = from->loc;
-  Binder(from->body, bound, to->body).Run();
+  for (const Graph* graph_of : graphs) {
+    auto& to = out->graphs.emplace_back(std::make_unique<Graph>());
+    to->name = graph_of->name;
+    to->loc = graph_of->loc;
+    Binder(graph_of->body, bound, to->body).Run();
+  }
   return out;
 }
 

@@ -14,7 +14,7 @@ namespace tg::specialize {
 // A copy of the module with one of its graphs, in which each variable of `vars` has become its
 // value: in the graph's arithmetic, the shapes of its nodes, and those of declared buffers. The
 // copy does not declare these variables. A variable that the graph itself binds stays one.
-// Unimplemented for what a graph alone does not say: kernels, loops, and an @init of the module's
+// Unimplemented for what a graph alone does not say: kernels, and an @init of the module's
 // own.
 absl::StatusOr<std::unique_ptr<Module>> BindSizes(const Module& module, std::string_view graph,
                                                   const runtime::VarMap& vars);

@@ -77,6 +77,51 @@ graph @main {
       << PrintModule(**half);
 }
 
+// A loop keeps its counter, and its body comes along.
+TEST(BindSizes, LoopsKeepTheirCounter) {
+  const std::unique_ptr<Module> module = Parse(R"(tg 1
+module @m
+var @n : [1, 8]
+var @i : [0, 7]
+buffer @x : f32[@n] input
+buffer @a : f32[@n] temp
+buffer @b : f32[@n] temp
+buffer @y : f32[@n] output
+
+graph @body {
+  %a = buffer @a : f32
+  %i = var @i : index
+  %0 = cast %i : f32
+  %1 = reshape %0 {shape = [1]} : f32
+  %n = var @n : index
+  %2 = expand %1 {shape = [%n]} : f32
+  %3 = add %a, %2 : f32
+  %b = buffer @b : f32
+  %4 = assign %b, %3 : f32
+  sink %4
+}
+
+graph @main {
+  %n = var @n : index
+  %i = var @i : index
+  %x = buffer @x : f32
+  %a = buffer @a : f32
+  %0 = assign %a, %x : f32
+  %b = buffer @b : f32
+  %1 = repeat @body(%n, %i, %0, %b) {pairs = 1}
+  %2 = assign %0, %1 : f32
+  sink %2 -> @y
+}
+)");
+  const auto bound = BindSizes(*module, "main", {{"n", 5}});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  ASSERT_TRUE(VerifyModule(**bound).ok()) << VerifyModule(**bound);
+  EXPECT_EQ((*bound)->vars.size(), 1u);
+  const std::string text = PrintModule(**bound);
+  EXPECT_NE(text.find("expand %1 {shape = [5]}"), std::string::npos) << text;
+  EXPECT_EQ(text.find("@n"), std::string::npos) << text;
+}
+
 TEST(BindSizes, WhatAGraphAloneDoesNotSayIsRefused) {
   const std::unique_ptr<Module> module = Parse(R"(tg 1
 module @m

@@ -128,7 +128,9 @@ std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed) {
   std::set<std::string> loop_bodies;
   for (const auto& graph : module.graphs) {
     for (const UOp* u : Nodes(graph->body)) {
-      if (u->op == Op::kLoop) loop_bodies.insert(Symbol(graph->body, u));
+      if (u->op == Op::kLoop || u->op == Op::kRepeat) {
+        loop_bodies.insert(Symbol(graph->body, u));
+      }
     }
   }
   const interpret::VarValues vars = RandomVars(module, seed);

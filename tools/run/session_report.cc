@@ -117,6 +117,9 @@ class KernelReports {
     }
     kernel.name = planned.kernel->name;
     kernel.made_of = planned.kernel->metadata;
+    if (planned.trips != 1) {
+      kernel.made_of.insert(kernel.made_of.begin(), Cat(planned.trips, " times"));
+    }
     kernel.nodes = planned.nodes;
     kernel.tensors = planned.tensors;
     if (const auto compiled = compile_seconds_.find(kernel.name);
