@@ -55,7 +55,8 @@ precompiled_header = rule(
 
 # A precompiled header that does not fit the compile's options is an error (-Winvalid-pch), where GCC would
 # read the text. GCC 12 warns falsely inside std::string once its headers are no longer known as the system's.
-_OPTIONS = ["-Winvalid-pch", "-Wno-array-bounds", "-Wno-restrict", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
+# It collects no garbage until it has a gigabyte, which saves an eighth of its time.
+_OPTIONS = ["--param=ggc-min-heapsize=1000000", "-Winvalid-pch", "-Wno-array-bounds", "-Wno-restrict", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
 
 def _with_headers(label, copts, deps):
     name = label[2:].replace(":", "/")
