@@ -1,154 +1,15 @@
-// Modules through a file and back: the values that come out, and files that are not what was
-// written.
+// Modules through a file and back: the values that come out.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <random>
 
-#include "base/status.h"
-#include "ir/text/diagnostic.h"
-#include "ir/text/parser.h"
-#include "passes/pipeline.h"
-#include "runtime/artifact/compile_artifact.h"
-#include "runtime/artifact/format.h"
-#include "runtime/artifact/open_artifact.h"
-#include "runtime/io/file.h"
-#include "runtime/session/choose_devices.h"
-#include "runtime/session/open.h"
-#include "runtime/session/open_devices.h"
+#include "runtime/artifact/artifact_testing.h"
 
 namespace tg::artifact {
 namespace {
-
-using runtime::HostTensor;
-
-// @init computes @table from @w, and @main counts its runs.
-constexpr char kModel[] = R"(tg 1
-module @model
-var @n : [1, 6]
-buffer @w : f32[2] param = [4.0, 16.0]
-buffer @table : f32[2] state
-buffer @count : f32[] state = [3.0]
-buffer @x : f32[@n, 2] input
-buffer @y : f32[@n, 2] output
-
-graph @main {
-  %x = buffer @x : f32
-  %n = var @n : index
-  %table = buffer @table : f32
-  %0 = reshape %table {shape = [1, 2]} : f32
-  %1 = expand %0 {shape = [%n, 2]} : f32
-  %2 = mul %x, %1 : f32
-  %count = buffer @count : f32
-  %3 = reshape %count {shape = [1, 1]} : f32
-  %4 = expand %3 {shape = [%n, 2]} : f32
-  %5 = add %2, %4 : f32
-  %one = const 1.0 : f32
-  %6 = add %count, %one : f32
-  sink %5 -> @y, %6 -> @count
-}
-
-graph @init {
-  %w = buffer @w : f32
-  %0 = add %w, %w : f32
-  sink %0 -> @table
-}
-)";
-
-// @main runs @step @n times: the sum of the rows of @x, and each of the partial sums.
-constexpr char kLoopModel[] = R"(tg 1
-module @sums
-var @n : [1, 6]
-var @i : [0, 5]
-buffer @x : f32[@n, 2] input
-buffer @sum : f32[1, 2] temp
-buffer @next : f32[1, 2] temp
-buffer @all : f32[@n, 2] temp
-buffer @y : f32[1, 2] output
-buffer @z : f32[@n, 2] output
-
-graph @step {
-  %i = var @i : index
-  %one = const 1 : index
-  %i1 = add %i, %one : index
-  %x = buffer @x : f32
-  %row = shrink %x {ranges = [(%i, %i1), (0, 2)]} : f32
-  %sum = buffer @sum : f32
-  %0 = add %sum, %row : f32
-  %next = buffer @next : f32
-  %1 = assign %next, %0 : f32
-  %all = buffer @all : f32
-  %2 = shrink %all {ranges = [(%i, %i1), (0, 2)]} : f32
-  %3 = assign %2, %0 : f32
-  sink %1, %3
-}
-
-graph @main {
-  %n = var @n : index
-  %i = var @i : index
-  %zero = const 0.0 : f32
-  %0 = reshape %zero {shape = [1, 1]} : f32
-  %1 = expand %0 {shape = [1, 2]} : f32
-  %sum = buffer @sum : f32
-  %2 = assign %sum, %1 : f32
-  %next = buffer @next : f32
-  %all = buffer @all : f32
-  %3 = repeat @step(%n, %i, %2, %next, %all) {pairs = 1, writes = 1}
-  %4 = assign %2, %3 : f32
-  %5 = assign %all, %3 : f32
-  sink %4 -> @y, %5 -> @z
-}
-)";
-
-HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
-  HostTensor tensor{runtime::ElementType::kF32, std::move(shape), {}};
-  const auto bytes = std::as_bytes(std::span(values));
-  tensor.data.assign(bytes.begin(), bytes.end());
-  return tensor;
-}
-
-std::vector<float> Values(const HostTensor& tensor) {
-  std::vector<float> values(tensor.data.size() / 4);
-  std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
-  return values;
-}
-
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
-
-// Param: the device.
-class ArtifactTest : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    for (char& c : name) c = c == '/' ? '-' : c;
-    path_ = testing::TempDir() + "/" + name + ".tgx";
-  }
-
-  absl::Status Compile(const std::string& text, bool native_source = true,
-                       bool external_weights = false) {
-    Diagnostics diagnostics;
-    std::unique_ptr<Module> module =
-        ParseModule(text, testing::TempDir() + "/model.uop", diagnostics);
-    if (module == nullptr) return diagnostics.ToStatus();
-    TG_ASSIGN_OR_RETURN(const auto chosen, runtime::ChooseDevices(*module, {GetParam(), {}}));
-    runtime::DeviceSessionOptions options;
-    TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", false, options));
-    TG_RETURN_IF_ERROR(
-        runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, options));
-    return CompileArtifact(std::move(module), options,
-                           {"artifact_test",
-                            "model.uop",
-                            native_source,
-                            external_weights,
-                            {MakeAttachment("a note", "some text")}},
-                           path_);
-  }
-
-  std::string path_;
-};
 
 TEST_P(ArtifactTest, RunsAsTheModule) {
   ASSERT_EQ(Compile(kModel), absl::OkStatus());
@@ -184,46 +45,6 @@ TEST_P(ArtifactTest, RunsLoops) {
   EXPECT_EQ(Values(*session.Get("y")), (std::vector<float>{10, 13}));
 }
 
-TEST_P(ArtifactTest, WrongLoopsAreErrors) {
-  ASSERT_EQ(Compile(kLoopModel), absl::OkStatus());
-  const auto file = ArtifactFile::Open(path_);
-  ASSERT_TRUE(file.ok()) << file.status();
-  const auto error = [&](const std::function<void(runtime::ScheduledGraph&)>& change) {
-    Artifact changed = file->artifact();
-    for (runtime::ScheduledGraph& graph : changed.executable.graphs) {
-      if (graph.name == "main") change(graph);
-    }
-    return Message(DecodePlan(EncodePlan(std::move(changed)), kPageBytes, 1 << 20).status());
-  };
-  using Graph = runtime::ScheduledGraph;
-  EXPECT_EQ(error([](Graph& g) { ASSERT_EQ(g.loops.size(), 1); }), "");
-  EXPECT_NE(error([](Graph& g) { g.loops[0].last = 99; }).find(" to 99 of "), std::string::npos);
-  EXPECT_NE(error([](Graph& g) { g.loops[0].last = g.loops[0].first; }).find("has steps"),
-            std::string::npos);
-  EXPECT_NE(error([](Graph& g) {
-              g.loops.push_back(g.loops[0]);
-              --g.loops[1].first;
-            }).find("has steps"),
-            std::string::npos);
-  EXPECT_EQ(error([](Graph& g) { g.loops[0].step = "q"; }),
-            "a loop of graph @main: there is no variable @q");
-  EXPECT_NE(error([](Graph& g) {
-              g.loops[0].trip = codegen::SizeExpr(std::vector<codegen::SizeExpr::Step>());
-            }).find("trip count"),
-            std::string::npos);
-  EXPECT_NE(error([](Graph& g) { g.loops[0].pairs[0].first = 0; }).find("exchanges buffers"),
-            std::string::npos);
-  EXPECT_NE(error([](Graph& g) { g.loops[0].pairs[0].second = 3; }).find("which are not alike"),
-            std::string::npos);
-  EXPECT_NE(error([](Graph& g) { g.loops[0].condition = 77; }).find("has condition 77"),
-            std::string::npos);
-  EXPECT_NE(error([](Graph& g) {
-              for (auto& step : g.steps) step.held.clear();
-            }).find("exchanges buffers"),
-            std::string::npos);
-}
-
-// The way in for modules takes compiled models too.
 TEST_P(ArtifactTest, IsOpenedByItsPath) {
   ASSERT_EQ(Compile(kModel), absl::OkStatus());
   const auto session = runtime::OpenSession(path_);
@@ -313,49 +134,6 @@ TEST_P(ArtifactTest, NativeCodeWithoutSource) {
   file->artifact().made_for[0].key += " of another kind";
   EXPECT_NE(Message(OpenArtifact(*std::move(file), {}).status()).find("and no source"),
             std::string::npos);
-}
-
-TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
-  ASSERT_EQ(Compile(kModel), absl::OkStatus());
-  const std::string bytes = *runtime::ReadFile(path_);
-  const auto error = [&](const std::string& changed) {
-    const auto read = ArtifactFile::Read(nullptr, changed, "m.tgx");
-    return read.ok() ? "" : Message(read.status());
-  };
-  const auto with = [&](size_t at, uint32_t value) {
-    std::string changed = bytes;
-    std::memcpy(changed.data() + at, &value, sizeof value);
-    return changed;
-  };
-  EXPECT_EQ(error(bytes), "");
-  EXPECT_EQ(error(""), "m.tgx: it is no .tgx file");
-  EXPECT_EQ(error(bytes.substr(0, 40)), "m.tgx: it ends at byte 40, within its head");
-  EXPECT_EQ(error(with(offsetof(Header, version), 7)),
-            "m.tgx: its format has version 7, and this program reads 3; compile the model again");
-  EXPECT_EQ(error(with(offsetof(Header, plan_offset), 7)),
-            "m.tgx: its head, bytes 0 to 72, is damaged");
-  EXPECT_NE(error(bytes.substr(0, bytes.size() - 1)).find("it was cut off"), std::string::npos);
-  EXPECT_NE(error(bytes + "x").find("it was cut off"), std::string::npos);
-  std::string changed = bytes;
-  changed[bytes.size() - 9] ^= 1;
-  EXPECT_NE(error(changed).find("is damaged"), std::string::npos);
-  // Weights are not read at a start, and checked on request.
-  changed = bytes;
-  changed[kPageBytes] ^= 1;
-  const auto file = ArtifactFile::Read(nullptr, changed, "m.tgx");
-  ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_NE(Message(file->VerifyContents()).find("are damaged"), std::string::npos);
-}
-
-TEST_P(ArtifactTest, DamagedTextsAreOneClearError) {
-  ASSERT_EQ(Compile(kModel), absl::OkStatus());
-  auto file = ArtifactFile::Open(path_);
-  ASSERT_TRUE(file.ok()) << file.status();
-  file->artifact().made_for[0].key += " of another kind";
-  std::string& packed = file->artifact().sources[0].packed;
-  packed.resize(packed.size() / 2);
-  EXPECT_EQ(Message(OpenArtifact(*std::move(file), {}).status()),
-            path_ + ": its packed texts are damaged");
 }
 
 // @big is in a file, misaligned; @small is in the module's text.
@@ -457,94 +235,6 @@ TEST_P(ArtifactTest, SiblingsShareTheWeights) {
 }
 
 // What the checksums do not catch, because they are right, the checks of the plan do.
-TEST_P(ArtifactTest, WrongPlansAreErrors) {
-  ASSERT_EQ(Compile(kModel), absl::OkStatus());
-  const auto file = ArtifactFile::Open(path_);
-  ASSERT_TRUE(file.ok()) << file.status();
-  const auto error = [&](const std::function<void(Artifact&)>& change) {
-    Artifact changed = file->artifact();
-    change(changed);
-    return Message(DecodePlan(EncodePlan(std::move(changed)), kPageBytes, 1 << 20).status());
-  };
-  EXPECT_EQ(error([](Artifact&) {}), "");
-  EXPECT_EQ(error([](Artifact& a) { a.executable.buffers[1].name = "w"; }),
-            "two buffers are named @w");
-  EXPECT_EQ(error([](Artifact& a) { a.executable.vars[0].name = "m"; }),
-            "buffer @x: there is no variable @n");
-  EXPECT_EQ(error([](Artifact& a) { a.executable.graphs[0].steps[0].kernel = 99; }),
-            "step 0 of graph @main runs kernel 99, which its device does not have");
-  EXPECT_EQ(error([](Artifact& a) { a.executable.graphs[0].steps[0].buffers[0].buffer = -5; }),
-            "step 0 of graph @main takes buffer -5 of 5");
-  EXPECT_NE(error([](Artifact& a) {
-              a.executable.graphs[0].steps[0].buffers.pop_back();
-            }).find("takes buffer"),
-            std::string::npos);
-  EXPECT_NE(error([](Artifact& a) {
-              a.executable.graphs[0].steps[0].buffers[0].size = 1 << 20;
-            }).find("that is outside of it"),
-            std::string::npos);
-  EXPECT_NE(error([](Artifact& a) {
-              a.contents[0].offset += uint64_t{1} << 40;
-            }).find("are outside of the weights"),
-            std::string::npos);
-  EXPECT_NE(error([](Artifact& a) { a.contents[0].bytes += 4; }).find("bytes, not"),
-            std::string::npos);
-  EXPECT_NE(error([](Artifact& a) {
-              a.executable.devices[0].kernels[0].code.local[0] = 0;
-            }).find("groups of 0 work-items"),
-            std::string::npos);
-  EXPECT_EQ(error([](Artifact& a) { a.attachments[0].text.lengths.clear(); }),
-            "the attachment 'a note' has no size");
-  EXPECT_EQ(error([](Artifact& a) { a.contents[0].file = 3; }),
-            "the contents of @table are in file 3 of 0");
-  EXPECT_EQ(error([](Artifact& a) {
-              a.files = {{"w.bin", 4, 0}};
-              a.contents[0].file = 1;
-              a.contents[0].offset = 0;
-            }),
-            "the contents of @table are outside of w.bin");
-  EXPECT_NE(error([](Artifact& a) { a.sources[0].lengths.pop_back(); }).find("has no texts"),
-            std::string::npos);
-  EXPECT_NE(error([](Artifact& a) {
-              a.sources[0].lengths.assign(a.sources[0].lengths.size(), 1u << 31);
-            }).find("bytes of texts"),
-            std::string::npos);
-  EXPECT_EQ(error([](Artifact& a) { a.made_for.clear(); }),
-            "it has code for 1 devices and the names of 0");
-}
-
-// No change of some bytes makes the reader do anything but succeed or say what is wrong.
-TEST_P(ArtifactTest, RandomChangesOfThePlan) {
-  ASSERT_EQ(Compile(kModel), absl::OkStatus());
-  const auto file = ArtifactFile::Open(path_);
-  ASSERT_TRUE(file.ok()) << file.status();
-  const std::string plan = EncodePlan(file->artifact());
-  std::mt19937 random(7);
-  int errors = 0;
-  for (int i = 0; i < 4000; ++i) {
-    std::string changed = plan;
-    for (int n = 1 + i % 3; n > 0; --n) {
-      const size_t at = random() % changed.size();
-      changed[at] = i % 2 == 0 ? static_cast<char>(random()) : static_cast<char>(changed[at] + 1);
-    }
-    if (i % 10 == 0) changed.resize(random() % changed.size());
-    const auto read = DecodePlan(changed, kPageBytes, 1 << 20);
-    if (!read.ok()) {
-      ++errors;
-      EXPECT_FALSE(Message(read.status()).empty());
-      continue;
-    }
-    for (const auto& device : read->executable.devices) {
-      for (const auto& kernel : device.kernels) {
-        for (const auto& groups : kernel.code.groups) {
-          groups.Evaluate([](std::string_view) { return INT64_MIN; });
-        }
-      }
-    }
-  }
-  EXPECT_GT(errors, 400);
-}
-
 INSTANTIATE_TEST_SUITE_P(Devices, ArtifactTest, testing::Values("native", "pocl"));
 
 }  // namespace
