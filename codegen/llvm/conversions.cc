@@ -1,10 +1,17 @@
 // Writes conversions between types, and selections of lanes.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "codegen/llvm/kernel_writer.h"
 #include "ir/value.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg::llvm_ir {
 
@@ -84,8 +91,6 @@ std::string KernelWriter::Splat(const std::string& scalar, Scalar s, int lanes) 
               " x i32> zeroinitializer");
 }
 
-namespace {}  // namespace
-
 std::string KernelWriter::Concatenate(const std::string& a, int lanes_a, const std::string& b,
                                       int lanes_b, Scalar s) {
   // Both sides of a shuffle are vectors of one type.
@@ -106,6 +111,42 @@ std::string KernelWriter::Concatenate(const std::string& a, int lanes_a, const s
   }
   return Emit("shufflevector ", type, " ", left, ", ", type, " ", right, ", <", lanes_a + lanes_b,
               " x i32> <", mask, ">");
+}
+
+std::optional<std::string> KernelWriter::ShuffleOf(const UOp* u) {
+  // More scalars take more instructions than the joins that they spare.
+  constexpr size_t kMostScalars = 2;
+  llvm::SmallVector<const UOp*, 2> from;
+  std::vector<std::pair<size_t, const UOp*>> scalars;  // by lane
+  std::string mask;
+  size_t lane = 0;
+  for (const UOp* x : u->srcs()) {
+    const bool picks = x->op == Op::kGep && x->src(0)->dtype.lanes() > 1;
+    const UOp* const source = picks ? x->src(0) : x;
+    for (int i = 0; i < x->dtype.lanes(); ++i, ++lane) {
+      absl::StrAppend(&mask, lane == 0 ? "i32 " : ", i32 ");
+      if (source->dtype.lanes() == 1) {
+        scalars.emplace_back(lane, x);
+        absl::StrAppend(&mask, "undef");
+        continue;
+      }
+      size_t number = static_cast<size_t>(llvm::find(from, source) - from.begin());
+      if (number == from.size()) from.push_back(source);
+      if (from.size() > 2 || source->dtype != from[0]->dtype) return std::nullopt;
+      const int64_t of = source->dtype.lanes(), at = picks ? x->list()[static_cast<size_t>(i)] : i;
+      absl::StrAppend(&mask, static_cast<int64_t>(number) * of + at);
+    }
+  }
+  if (from.empty() || scalars.size() > kMostScalars) return std::nullopt;
+  const std::string type = ValueType(from[0]->dtype);
+  std::string vector = Emit("shufflevector ", Typed(from[0]), ", ", type, " ",
+                            from.size() > 1 ? Of(from[1]) : std::string("undef"), ", <", lane,
+                            " x i32> <", mask, ">");
+  for (const auto& [at, scalar] : scalars) {
+    vector = Emit("insertelement ", ValueType(u->dtype), " ", vector, ", ",
+                  ValueType(u->dtype.scalar(), 1), " ", Of(scalar), ", i32 ", at);
+  }
+  return vector;
 }
 
 std::string KernelWriter::Lanes(const UOp* u) {
@@ -130,6 +171,7 @@ std::string KernelWriter::Lanes(const UOp* u) {
   const bool same =
       std::all_of(u->srcs().begin(), u->srcs().end(), [&](const UOp* x) { return x == first; });
   if (u->op == Op::kSplat || (same && first->dtype.lanes() == 1)) return Splat(Of(first), s, lanes);
+  if (std::optional<std::string> shuffled = ShuffleOf(u)) return *shuffled;
   // Vectors of scalars are filled lane by lane; vectors are joined pairwise.
   std::vector<std::pair<std::string, int>> parts;
   for (const UOp* x : u->srcs()) parts.emplace_back(Of(x), x->dtype.lanes());

@@ -4,6 +4,7 @@
 #define TG_CODEGEN_LLVM_KERNEL_WRITER_H_
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -85,6 +86,8 @@ class KernelWriter {
   std::string Cast(const UOp* u);
   std::string Saturated(const UOp* u);
   std::string Lanes(const UOp* u);
+  // Parts of one or two vectors, and few scalars, as one shuffle of them; nullopt for other parts.
+  std::optional<std::string> ShuffleOf(const UOp* u);
   // The lanes of two vectors, one after the other.
   std::string Concatenate(const std::string& a, int lanes_a, const std::string& b, int lanes_b,
                           Scalar s);

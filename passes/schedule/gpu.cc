@@ -221,9 +221,11 @@ void ProposeTiles(ScheduleBuilder& t, Proposals& to) {
   if (t.SharedAlong()) return;
   UpcastMasked(t);
   std::vector<ScheduleBuilder::State> tiles;
-  size_t first = 0;  // the largest tile of a grid that is not small
+  size_t first = 0;  // the tile that makes the grid small, or the largest one
+  bool is_large = true;
   do {
-    if (!tiles.empty() && t.WorkItems() >= t.target().small_grid) first = tiles.size();
+    if (is_large) first = tiles.size();
+    is_large = is_large && t.WorkItems() >= t.target().small_grid;
     tiles.push_back(t.Save());
   } while (UpcastReused(t));
   std::rotate(tiles.begin(), tiles.begin() + static_cast<std::ptrdiff_t>(first), tiles.end());

@@ -7,7 +7,7 @@ import unittest
 
 PROGRAM, COMPILER, MODEL = sys.argv[1:4]
 # Builds without optimization for size are larger: --config=small is what is shipped.
-MAX_BYTES = 1_320_000
+MAX_BYTES = 1_400_000
 # Scalar arithmetic, by which sizes are computed, is in the interpreter's namespace.
 SCALAR = ("EvalAlu", "Threefry2x32", "IsAlu", "MulAddToOdd", "IntLane", "FloatLane", "Lane")
 
