@@ -261,15 +261,15 @@ void ProposeIf(ScheduleBuilder& t, Proposals& to) {
 }
 
 constexpr Rule kRules[] = {
-    {"rows", &ProposeRows},
-    {"sums", &ProposeIf<&ScheduleGpuSums>},
-    {"rows of a matrix", &ProposeIf<&ScheduleGpuMatvec>},
-    {"blocks of terms", &ProposeIf<&ShareBlocks>},
-    {"windows in a reduce", &ProposeWindows},
-    {"reduce of reduces", &ProposeIf<&NestedReduce>},
-    {"matrix times vector", &ProposeIf<&Matvec>},
-    {"reduce by a group", &ProposeGroups},
-    {"register tiles", &ProposeTiles},
+    {&ProposeRows},
+    {&ProposeIf<&ScheduleGpuSums>},
+    {&ProposeIf<&ScheduleGpuMatvec>},
+    {&ProposeIf<&ShareBlocks>},
+    {&ProposeWindows},
+    {&ProposeIf<&NestedReduce>},
+    {&ProposeIf<&Matvec>},
+    {&ProposeGroups},
+    {&ProposeTiles},
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -43,7 +42,6 @@ class Proposals {
 };
 
 struct Rule {
-  std::string_view name;
   // Applies directives to the builder's schedule, which is empty at first, and adds each whole
   // schedule to the proposals; none where the kernel does not have the rule's form. What it leaves
   // in the builder is discarded.
