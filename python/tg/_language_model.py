@@ -13,7 +13,7 @@ import numpy as np
 
 from tg import _library
 from tg._arrays import address_of
-from tg._library import InvalidArgument, check, encode, library, new, take_text
+from tg._library import Closing, InvalidArgument, check, encode, library, new, take_text
 from tg._model import Progress, _Callback
 
 _ENDS = ("model", "stop", "max_tokens", "context", "cancelled")
@@ -85,7 +85,7 @@ class Stream(Iterator[str]):
         self._is_closed = True
 
 
-class LanguageModel:
+class LanguageModel(Closing):
     """A text model of a GGUF file, with the text so far.
 
         model = tg.LanguageModel("model.gguf")
@@ -210,15 +210,3 @@ class LanguageModel:
         handle, self._handle = self._handle, 0
         if handle:
             check(library.tg_lm_close(handle))
-
-    def __enter__(self) -> "LanguageModel":
-        return self
-
-    def __exit__(self, *_exception: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        try:
-            self.close()
-        except (_library.Closed, AttributeError, TypeError):  # the interpreter ends
-            pass

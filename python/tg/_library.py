@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, TypeVar
 
 MAX_RANK = 16
 API_VERSION = 1
@@ -50,6 +51,28 @@ class InternalError(Error):
 
 _ERRORS = {1: InvalidArgument, 2: NotFound, 3: FailedPrecondition, 4: Unimplemented, 5: ResourceExhausted,
            6: Closed, 7: Cancelled, 8: InternalError}
+
+
+_Self = TypeVar("_Self", bound="Closing")
+
+
+class Closing:
+    """What is closed by a call, at the end of a with block, or when nothing refers to it."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except (Closed, AttributeError, TypeError):  # the interpreter ends
+            pass
 
 
 class Tensor(Structure):

@@ -16,7 +16,7 @@ import numpy as np
 
 from tg import _library
 from tg._arrays import address_of, as_array, dtype_of, type_of
-from tg._library import Closed, InvalidArgument, check, encode, library, new, take_text
+from tg._library import Closing, InvalidArgument, check, encode, library, new, take_text
 
 Source = Union[str, "os.PathLike[str]", bytes, Any]
 Progress = Union[bool, Callable[[str, float], Any], None]
@@ -179,7 +179,7 @@ def _bytes_of(source: Source) -> bytes | None:
     return None
 
 
-class Model:
+class Model(Closing):
     """A model that is ready to run. tg.load makes it.
 
     Calling it sets the inputs, runs it, and returns the output, or a dict of outputs by name if there are
@@ -394,18 +394,6 @@ class Model:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
-
-    def __enter__(self) -> "Model":
-        return self
-
-    def __exit__(self, *_exception: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        try:
-            self.close()
-        except (Closed, AttributeError, TypeError):  # the interpreter ends
-            pass
 
 
 class Compiled:
