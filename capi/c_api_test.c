@@ -60,6 +60,49 @@ static void runs_a_symbolic_module(const char* device) {
   EXPECT_OK(tg_close(model));
 }
 
+/* Large tensors in the caller's memory, and a struct of version 1, which lacks the field. */
+static void lends(const char* device, int borrows) {
+  enum { kCount = 1 << 14 };
+  char text[512];
+  snprintf(
+      text, sizeof text,
+      "tg 1\nmodule @add\nbuffer @x : f32[%d] input\nbuffer @y : f32[%d] output\n"
+      "graph @main {\n  %%x = buffer @x : f32\n  %%0 = add %%x, %%x : f32\n  sink %%0 -> @y\n}\n",
+      kCount, kCount);
+  const tg_load_options options = on(device);
+  tg_model model;
+  EXPECT_OK(tg_load_memory(text, strlen(text), &options, &model));
+  float* x = (float*)malloc(kCount * sizeof(float));
+  float* y = (float*)malloc(kCount * sizeof(float));
+  const int64_t shape[1] = {kCount};
+  for (int old = 0; old < 2; ++old) {
+    for (int lend = 0; lend < 2; ++lend) {
+      for (int i = 0; i < kCount; ++i) x[i] = (float)(i + old);
+      memset(y, 0, kCount * sizeof(float));
+      tg_tensor in = tensor_of("x", TG_F32, 1, shape, x, kCount * sizeof(float));
+      tg_tensor out = tensor_of("y", TG_F32, 0, NULL, y, kCount * sizeof(float));
+      in.lend = out.lend = lend;
+      if (old) in.size = out.size = offsetof(tg_tensor, lend);
+      EXPECT_OK(tg_call(model, NULL, &in, 1, &out, 1));
+      for (int i = 0; i < kCount; ++i) EXPECT(y[i] == 2 * x[i]);
+      /* What was used where it is, is nowhere else. */
+      const tg_status lost = lend && !old && borrows ? TG_FAILED_PRECONDITION : TG_OK;
+      EXPECT_STATUS(tg_get(model, &out), lost);
+      EXPECT_STATUS(tg_run(model, NULL), lost);
+      /* tg_set copies. */
+      in.lend = 1;
+      EXPECT_OK(tg_set(model, &in));
+      for (int i = 0; i < kCount; ++i) x[i] = -1;
+      EXPECT_OK(tg_run(model, NULL));
+      EXPECT_OK(tg_get(model, &out));
+      for (int i = 0; i < kCount; ++i) EXPECT(y[i] == 2 * (float)(i + old));
+    }
+  }
+  free(x);
+  free(y);
+  EXPECT_OK(tg_close(model));
+}
+
 static void keeps_states(const char* device) {
   const tg_load_options options = on(device);
   tg_model model;
@@ -234,6 +277,8 @@ int main(void) {
   runs_a_symbolic_module("reference");
   runs_a_symbolic_module("cpu");
   runs_a_symbolic_module("cpu:1"); /* PoCL */
+  lends("reference", 0);
+  lends("cpu", 1);
   keeps_states("reference");
   keeps_states("cpu");
   runs_a_network();

@@ -114,6 +114,7 @@ absl::StatusOr<TensorView> ReadTensor(const tg_tensor& tensor, size_t index) {
   std::copy_n(tensor.shape, tensor.rank, view.extents.begin());
   view.data = static_cast<std::byte*>(tensor.data);
   view.bytes = tensor.bytes;
+  view.lend = tensor.lend != 0;
   return view;
 }
 

@@ -32,6 +32,7 @@ struct TensorView {
   std::array<int64_t, TG_MAX_RANK> extents = {};
   std::byte* data = nullptr;
   size_t bytes = 0;
+  bool lend = false;
 
   std::span<const int64_t> shape() const { return {extents.data(), rank}; }
   // InvalidArgument unless there is data, of as many bytes as type and shape say.

@@ -162,14 +162,16 @@ absl::Status Model::SetVariable(std::string_view name, int64_t value) {
 
 absl::Status Model::Set(const TensorView& tensor) {
   const std::lock_guard lock(mutex_);
-  return SetLocked(tensor);
+  return SetLocked(tensor, /*lend=*/false);
 }
 
-absl::Status Model::SetLocked(const TensorView& tensor) {
+absl::Status Model::SetLocked(const TensorView& tensor, bool lend) {
   TG_RETURN_IF_ERROR(tensor.Check());
   const std::span<const std::byte> elements(tensor.data, tensor.bytes);
   if (tensor.type != runtime::ElementType::kBool) {
-    return session_->Set(SymbolOf(tensor.name), tensor.type, tensor.shape(), elements);
+    const std::string_view symbol = SymbolOf(tensor.name);
+    return lend ? session_->Lend(symbol, tensor.type, tensor.shape(), elements)
+                : session_->Set(symbol, tensor.type, tensor.shape(), elements);
   }
   // A caller's bool may be any byte.
   TG_ASSIGN_OR_RETURN(const runtime::HostTensor copy, tensor.Copy());
@@ -230,12 +232,26 @@ absl::Status Model::Call(const char* graph, std::span<const TensorView> inputs, 
   const size_t stride = num_outputs > 0 ? outputs->size : 0;
   if (num_outputs > 0) TG_RETURN_IF_ERROR(CheckSize(stride, "tg_tensor"));
   const std::lock_guard lock(mutex_);
-  for (const TensorView& input : inputs) TG_RETURN_IF_ERROR(SetLocked(input));
-  TG_RETURN_IF_ERROR(RunLocked(graph));
+  const absl::Status status = CallLocked(graph, inputs, outputs, num_outputs, stride);
+  session_->EndLoans();
+  return status;
+}
+
+absl::Status Model::CallLocked(const char* graph, std::span<const TensorView> inputs,
+                               tg_tensor* outputs, size_t num_outputs, size_t stride) {
+  const auto output = [&](size_t i) {
+    return reinterpret_cast<tg_tensor*>(reinterpret_cast<char*>(outputs) + i * stride);
+  };
+  for (const TensorView& input : inputs) TG_RETURN_IF_ERROR(SetLocked(input, input.lend));
   for (size_t i = 0; i < num_outputs; ++i) {
-    auto* output = reinterpret_cast<tg_tensor*>(reinterpret_cast<char*>(outputs) + i * stride);
-    TG_RETURN_IF_ERROR(GetLocked(output));
+    tg_tensor tensor;
+    TG_RETURN_IF_ERROR(ReadStruct(output(i), "tg_tensor", tensor));
+    if (tensor.lend == 0 || tensor.name == nullptr || tensor.data == nullptr) continue;
+    session_->LendOutput(graph == nullptr ? "" : graph, SymbolOf(tensor.name),
+                         std::span(static_cast<std::byte*>(tensor.data), tensor.bytes));
   }
+  TG_RETURN_IF_ERROR(RunLocked(graph));
+  for (size_t i = 0; i < num_outputs; ++i) TG_RETURN_IF_ERROR(GetLocked(output(i)));
   return absl::OkStatus();
 }
 

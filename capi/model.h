@@ -59,7 +59,9 @@ class Model {
   void Declare(const Declarations& declarations);
   void ListKernels();
   std::string_view SymbolOf(std::string_view name) const;
-  absl::Status SetLocked(const TensorView& tensor);
+  absl::Status SetLocked(const TensorView& tensor, bool lend);
+  absl::Status CallLocked(const char* graph, std::span<const TensorView> inputs, tg_tensor* outputs,
+                          size_t num_outputs, size_t stride);
   absl::Status RunLocked(const char* graph);
   absl::Status GetLocked(tg_tensor* tensor);
   // The executable's graph with this name; FailedPrecondition for the interpreter.

@@ -45,6 +45,20 @@ graph @main {{
 """
 
 
+LARGE = """tg 1
+module @large
+buffer @a : f32[600, 1000] input
+buffer @b : f32[600, 1000] input
+buffer @y : f32[600, 1000] output
+graph @main {
+  %a = buffer @a : f32
+  %b = buffer @b : f32
+  %0 = add %a, %b : f32
+  sink %0 -> @y
+}
+"""
+
+
 def module(text, **options):
     return tg.load(text.encode(), **{"device": "cpu", **options})
 
@@ -105,6 +119,39 @@ class CallTest(unittest.TestCase):
             model(c=a)
         with self.assertRaisesRegex(tg.InvalidArgument, "3 inputs"):
             model(a, a, a)
+
+    def test_large_tensors(self):
+        model, rows = module(LARGE), [np.full((600, 1000), i, np.float32) for i in range(6)]
+        kept = []
+        for a, b in zip(rows, rows[1:]):
+            kept.append(model(a, b))
+        # Results that somebody has are not written again, nor is what only a view refers to.
+        views = [y[0, 1:3] for y in kept[3:]]
+        del kept[3:]
+        for i in range(4):
+            np.testing.assert_array_equal(model(b=rows[i], a=rows[i]), 2 * rows[i])
+        for i, y in enumerate(kept):
+            np.testing.assert_array_equal(y, rows[i] + rows[i + 1])
+        self.assertEqual([v.tolist() for v in views], [[7, 7], [9, 9]])
+        # An input that is not given is the last one, for a call and for a run, and can be read.
+        np.testing.assert_array_equal(model(rows[4]), rows[4] + rows[3])
+        np.testing.assert_array_equal(model.get("y"), rows[4] + rows[3])
+        np.testing.assert_array_equal(model.get("a"), rows[4])
+        model.run()
+        np.testing.assert_array_equal(model.get("y"), rows[4] + rows[3])
+        model.set("b", rows[5])
+        model.run()
+        np.testing.assert_array_equal(model.get("y"), rows[4] + rows[5])
+        np.testing.assert_array_equal(model(b=rows[1]), rows[4] + rows[1])
+        np.testing.assert_array_equal(model(rows[2]), rows[2] + rows[1])
+
+    def test_memory_of_results_is_used_again(self):
+        model, a = module(LARGE), np.ones((600, 1000), np.float32)
+        addresses = set()
+        for _ in range(20):
+            y = model(a, a)
+            addresses.add(y.ctypes.data)
+        self.assertEqual(len(addresses), 2)
 
     def test_open_sizes(self):
         random = np.random.default_rng(2)

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library serves programs with its own version and older ones. */
-#define TG_API_VERSION 1
+#define TG_API_VERSION 2
 #define TG_MAX_RANK 16
 
 typedef enum tg_status {
@@ -76,7 +76,11 @@ typedef struct tg_task {
 } tg_task;
 
 /* A tensor in the caller's memory: packed elements, the last axis the fastest. The library reads
- * or writes `data` only during the call. In an array of tensors all have the same `size`. */
+ * or writes `data` only during the call. In an array of tensors all have the same `size`.
+ *
+ * With `lend`, tg_call may use `data` where it is, without a copy: on the CPU it does, for all but
+ * small tensors. Then the contents are nowhere else. After the call, an input is one that was not
+ * given, and tg_get of an output or input is TG_FAILED_PRECONDITION. */
 typedef struct tg_tensor {
   size_t size;
   const char* name;
@@ -85,6 +89,7 @@ typedef struct tg_tensor {
   int64_t shape[TG_MAX_RANK];
   void* data;
   size_t bytes; /* of `data` */
+  int32_t lend; /* since version 2 */
 } tg_tensor;
 
 /* Called during a load or compile with what is done, and how much of it (0 to 1). Cancels if it

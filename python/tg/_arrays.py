@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,33 @@ def _from_dlpack(value: Any) -> np.ndarray:
         if hasattr(value, name):
             return _from_dlpack(getattr(value, name)()) if name == "cpu" else np.asarray(value.get())
     raise InvalidArgument("a tensor on a device of DLPack number %d, which has no method cpu()" % device)
+
+
+class _Block:
+    """Memory of an array. It goes back to the pool when no array uses it."""
+
+    def __init__(self, pool: list[np.ndarray], memory: np.ndarray):
+        self._pool, self._memory = pool, memory
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self) -> None:
+        if len(self._pool) < _MAX_FREE:
+            self._pool.append(self._memory)
+
+
+# In a loop one result is made while its caller has the one before.
+_MAX_FREE = 2
+_POOLED_BYTES = 1 << 20
+
+
+def new_array(pool: list[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array for a result. The system clears the pages of new memory, so a large one takes that of
+    a former result of this shape and type, to which nothing refers any more."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes < _POOLED_BYTES:
+        return np.empty(shape, dtype)
+    memory = pool.pop() if pool else np.empty(nbytes, np.uint8)
+    return np.asarray(_Block(pool, memory)).view(dtype).reshape(shape)
 
 
 def address_of(array: np.ndarray) -> int:

@@ -8,7 +8,7 @@ from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_s
 from typing import Any, TypeVar
 
 MAX_RANK = 16
-API_VERSION = 1
+API_VERSION = 2
 
 
 class Error(RuntimeError):
@@ -77,7 +77,7 @@ class Closing:
 
 class Tensor(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("type", c_int32), ("rank", c_uint32),
-                ("shape", c_int64 * MAX_RANK), ("data", c_void_p), ("bytes", c_size_t)]
+                ("shape", c_int64 * MAX_RANK), ("data", c_void_p), ("bytes", c_size_t), ("lend", c_int32)]
 
 
 Progress = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_char_p, c_double)

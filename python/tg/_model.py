@@ -15,7 +15,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 import numpy as np
 
 from tg import _library
-from tg._arrays import address_of, as_array, dtype_of, type_of
+from tg._arrays import address_of, as_array, dtype_of, new_array, type_of
 from tg._library import Closing, InvalidArgument, check, encode, library, new, take_text
 
 Source = Union[str, "os.PathLike[str]", bytes, Any]
@@ -184,8 +184,8 @@ class Model(Closing):
 
     Calling it sets the inputs, runs it, and returns the output, or a dict of outputs by name if there are
     several. Inputs are given in their order or by name, as arrays of numpy, tensors of other libraries (by
-    DLPack), numbers or lists. An input that is not given keeps its contents. Calls from several threads run
-    one after the other.
+    DLPack), numbers or lists. An input that is not given is the array that was given last, with what is in
+    it now. Calls from several threads run one after the other.
     """
 
     def __init__(self, source: Source, **options: Any):
@@ -208,8 +208,12 @@ class Model(Closing):
         self._in = self._structs(self.inputs)
         self._out = self._structs(self.outputs)
         self._in_shapes: list[Any] = [None] * len(self.inputs)
+        # A call lends its arrays to the library, which may keep no copy of them: the last one of each
+        # input, None if the library has it, and the results of the last call.
+        self._last: list[np.ndarray | None] = [None] * len(self.inputs)
+        self._results: list[np.ndarray] = []
         # What outputs of fixed shapes are made of; empty if one is open.
-        self._fixed = [(struct, info.max_shape, info.dtype) for struct, info in zip(self._out, self.outputs)]
+        self._fixed = [(struct, info.max_shape, info.dtype, []) for struct, info in zip(self._out, self.outputs)]
         if not all(info.shape == info.max_shape and info.dtype is not None for info in self.outputs):
             self._fixed = []
 
@@ -249,6 +253,7 @@ class Model(Closing):
             struct.size = ctypes.sizeof(_library.Tensor)
             struct.name = info.name.encode()
             struct.type = info._type
+            struct.lend = 1
         return structs
 
     def __repr__(self) -> str:
@@ -263,13 +268,11 @@ class Model(Closing):
             raise InvalidArgument("%d inputs are given, of %d" % (len(args), len(self.inputs)))
         with self._lock:
             if len(args) == len(self.inputs) and not kwargs:
-                arrays = [self._fill(i, value) for i, value in enumerate(args)]
-                inputs, count = self._in, len(args)
-            else:
-                inputs, count, arrays = self._given(args, kwargs)
-            result = self._call(graph, inputs, count)
-            del arrays  # they were alive until now
-        return result
+                self._last = [self._fill(i, value) for i, value in enumerate(args)]
+                return self._call(graph, self._in, len(args))
+            inputs, arrays = self._given(args, kwargs)
+            self._last = [arrays.get(info.name) for info in self.inputs]
+            return self._call(graph, inputs, len(inputs))
 
     def _fill(self, index: int, value: Any) -> np.ndarray:
         info = self.inputs[index]
@@ -282,15 +285,20 @@ class Model(Closing):
         struct.data = address_of(array)
         return array
 
-    def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, int, list[np.ndarray]]:
+    def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
         given = {info.name: value for info, value in zip(self.inputs, args)}
         for name, value in kwargs.items():
             if name in given:
                 raise InvalidArgument("input '%s' is given twice" % name)
             given[name] = value
+        for info, array in zip(self.inputs, self._last):
+            if array is not None:
+                given.setdefault(info.name, array)
         inputs = (_library.Tensor * len(given))()
-        arrays = [self._tensor(inputs[i], name, value) for i, (name, value) in enumerate(given.items())]
-        return inputs, len(given), arrays
+        arrays = {name: self._tensor(inputs[i], name, value) for i, (name, value) in enumerate(given.items())}
+        for struct in inputs:
+            struct.lend = 1
+        return inputs, arrays
 
     def _tensor(self, struct: _library.Tensor, name: str, value: Any) -> np.ndarray:
         info = self._settable.get(name)
@@ -306,18 +314,20 @@ class Model(Closing):
         return array
 
     def _call(self, graph: str | None, inputs: Any, count: int) -> Any:
+        self._results = []
         if not self._fixed:
             check(_tg_call(self._handle, encode(graph), inputs, count, None, 0))
-            results = [self.get(info.name) for info in self.outputs]
+            results = [self._read(info.name) for info in self.outputs]
         else:
             results = []
-            for struct, shape, dtype in self._fixed:
-                array = np.empty(shape, dtype)
+            for struct, shape, dtype, pool in self._fixed:
+                array = new_array(pool, shape, dtype)
                 struct.data, struct.bytes = address_of(array), array.nbytes
                 results.append(array)
             status = _tg_call(self._handle, encode(graph), inputs, count, self._out, len(results))
             if status:
                 _library.raise_error(status)
+            self._results = results
         if len(results) == 1:
             return results[0]
         return {info.name: array for info, array in zip(self.outputs, results)}
@@ -325,9 +335,17 @@ class Model(Closing):
     def set(self, name: str, value: Any) -> None:
         """Sets the contents of an input, state or param, which it keeps."""
         struct = _library.Tensor()
-        array = self._tensor(struct, name, value)
-        check(library.tg_set(self._handle, struct))
-        del array
+        with self._lock:
+            array = self._tensor(struct, name, value)
+            check(library.tg_set(self._handle, struct))
+            self._last = [None if info.name == name else last for info, last in zip(self.inputs, self._last)]
+            del array  # it was alive until now
+
+    def _hand_over(self) -> None:
+        """Has the library copy what calls have lent."""
+        for info, array in zip(self.inputs, self._last):
+            if array is not None:
+                self.set(info.name, array)
 
     def set_variable(self, name: str, value: int) -> None:
         """Sets a variable that no input's shape decides."""
@@ -335,18 +353,28 @@ class Model(Closing):
 
     def run(self, graph: str | None = None) -> None:
         """Runs a graph on the contents that are there."""
-        check(library.tg_run(self._handle, encode(graph)))
+        with self._lock:
+            self._hand_over()
+            self._results = []
+            check(library.tg_run(self._handle, encode(graph)))
 
     def get(self, name: str) -> np.ndarray:
         """The contents of an output, input, state or param."""
+        with self._lock:
+            if any(info.name == name for info in self.inputs):
+                self._hand_over()
+            for info, array in zip(self.outputs, self._results):
+                if info.name == name:
+                    return array.copy()
+            return self._read(name)
+
+    def _read(self, name: str) -> np.ndarray:
         struct = new(_library.Tensor)
         struct.name = name.encode()
-        with self._lock:
-            check(library.tg_get(self._handle, struct))
-            dtype = dtype_of(struct.type)
-            array = np.empty(struct.shape[:struct.rank], dtype)
-            struct.data, struct.bytes = address_of(array), array.nbytes
-            check(library.tg_get(self._handle, struct))
+        check(library.tg_get(self._handle, struct))
+        array = np.empty(struct.shape[:struct.rank], dtype_of(struct.type))
+        struct.data, struct.bytes = address_of(array), array.nbytes
+        check(library.tg_get(self._handle, struct))
         return array
 
     # --- Looking into it ------------------------------------------------------------------------------
@@ -389,6 +417,7 @@ class Model(Closing):
     def close(self) -> None:
         """Gives up the model's memory now. Later calls raise tg.Closed."""
         handle, self._handle = self._handle, 0
+        self._last, self._results, self._fixed = [], [], []
         if handle:
             check(library.tg_close(handle))
         if self._folder is not None:

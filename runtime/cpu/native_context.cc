@@ -75,7 +75,9 @@ class NativeContext : public Context {
     return absl::OkStatus();
   }
   absl::Status Read(const Memory& from, size_t offset, std::span<std::byte> data) const override {
-    std::memcpy(data.data(), AddressOf(from) + offset, data.size());
+    const std::byte* address = AddressOf(from) + offset;
+    // The memory may be the caller's (Borrow).
+    if (address != data.data()) std::memcpy(data.data(), address, data.size());
     return absl::OkStatus();
   }
   absl::Status Copy(const Memory& from, size_t from_offset, const Memory& to, size_t to_offset,

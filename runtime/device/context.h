@@ -67,8 +67,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Makes a block of `bytes` bytes, at least 1. ResourceExhausted if the device lacks memory, or
   // refuses so large a block.
   virtual absl::StatusOr<std::unique_ptr<Memory>> Allocate(size_t bytes) const = 0;
-  // Makes a block of memory of the host that outlives it, which no kernel writes. Null if the
-  // device does not use it where it is.
+  // Makes a block of memory of the host that outlives it. Kernels write it if its owner lets them.
+  // Null if the device does not use it where it is.
   virtual std::unique_ptr<Memory> Borrow(std::span<const std::byte>) const { return nullptr; }
   // Makes a block that is the range [offset, offset + bytes) of `parent`, which must outlive it.
   // The offset is a multiple of the device's base_alignment.

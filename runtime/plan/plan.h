@@ -87,6 +87,10 @@ class Plan {
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
+  // Takes the buffers' memory from `buffers`, where it is other memory now. Returns false if it
+  // cannot: a copy between devices or several queues were made for the former memory.
+  absl::StatusOr<bool> Rebind(const NamedBuffers& buffers);
+
   // Changes the variables' values, and the arguments and grids that depend on them.
   absl::Status SetVars(const VarMap& vars);
 

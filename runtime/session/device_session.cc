@@ -37,7 +37,8 @@ DeviceSession::DeviceSession(std::shared_ptr<const Executable> executable, OpenC
     : Session(*executable, NeedsOfGraphs(*executable), std::move(contents)),
       executable_(std::move(executable)),
       options_(std::move(options)),
-      count_work_(std::move(count_work)) {}
+      count_work_(std::move(count_work)),
+      lendable_(FindLendable(*executable_)) {}
 
 absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(
     std::unique_ptr<const Executable> executable,
@@ -146,9 +147,6 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, siz
   const auto found = buffers_.find(buffer.name);
   if (found != buffers_.end()) {
     if (!FollowsRuns(buffer) || found->second->size() >= bytes) return found->second;
-    // Plans hold the old memory.
-    last_plan_ = nullptr;
-    std::erase_if(plans_, [](const auto& plan) { return plan.first != kInitGraph; });
     buffers_.erase(found);
   }
   if (!FollowsRuns(buffer)) {
@@ -162,6 +160,7 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, siz
     return absl::Status(made.status().code(), Cat(RoleName(buffer.role), " @", buffer.name, ": ",
                                                   std::string(made.status().message())));
   }
+  ++buffers_version_;
   return buffers_[buffer.name] = *std::move(made);
 }
 
@@ -172,19 +171,6 @@ absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int
   if (!bytes.empty()) TG_RETURN_IF_ERROR(Write(*ref, 0, bytes));
   if (options_.on_upload) options_.on_upload(bytes.size());
   return absl::OkStatus();
-}
-
-bool DeviceSession::Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
-                          const std::shared_ptr<const void>& owner) {
-  const auto device = by_name_.find(buffer.device);
-  if (buffer.role != Role::kParam || device == by_name_.end()) return false;
-  const std::shared_ptr<Context>& context = device->second->context();
-  std::unique_ptr<Memory> memory = context->Borrow(bytes);
-  if (memory == nullptr) return false;
-  borrowed_from_ = owner;
-  buffers_[buffer.name] = std::make_shared<const Buffer>(context, std::move(memory), bytes.size(),
-                                                         bytes.size(), /*owner=*/nullptr);
-  return true;
 }
 
 absl::Status DeviceSession::Download(const BufferDecl& buffer, std::span<std::byte> elements) {
@@ -199,8 +185,15 @@ absl::Status DeviceSession::Download(const BufferDecl& buffer, std::span<std::by
 absl::StatusOr<Plan*> DeviceSession::PlanFor(const ScheduledGraph& graph,
                                              std::span<const BufferDecl* const> buffers,
                                              const VarMap& vars) {
-  const auto found = plans_.find(graph.name);
-  if (found != plans_.end() && sizes_follow_runs_ && found->second.vars != vars) {
+  auto found = plans_.find(graph.name);
+  const VarMap sizes = sizes_follow_runs_ ? vars : VarMap();
+  bool fits = found != plans_.end() && (!sizes_follow_runs_ || found->second.vars == vars);
+  if (fits && found->second.buffers_version != buffers_version_) {
+    TG_RETURN_IF_ERROR(AllocateBuffers(buffers, sizes));
+    TG_ASSIGN_OR_RETURN(fits, found->second.plan.Rebind(buffers_));
+    found->second.buffers_version = buffers_version_;
+  }
+  if (found != plans_.end() && !fits) {
     last_plan_ = nullptr;
     plans_.erase(found);
   } else if (found != plans_.end()) {
@@ -212,7 +205,6 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const ScheduledGraph& graph,
   }
   TG_RETURN_IF_ERROR(graph.problem);
   const ScopedSpan span(options_.spans, "plan");
-  const VarMap sizes = sizes_follow_runs_ ? vars : VarMap();
   const ScheduledGraph* graphs[] = {&graph};
   TG_ASSIGN_OR_RETURN(const std::optional<MemoryShortage> shortage,
                       FindMemoryShortage(*executable_, graphs, sizes, MemoryOfDevices(), buffers_));
@@ -231,7 +223,8 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const ScheduledGraph& graph,
     }
   }
   TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(*executable_, graph, devices, buffers_, vars, sizes));
-  return &plans_.try_emplace(graph.name, std::move(plan), vars).first->second.plan;
+  return &plans_.try_emplace(graph.name, std::move(plan), vars, buffers_version_)
+              .first->second.plan;
 }
 
 absl::Status DeviceSession::AllocateBuffers(std::span<const BufferDecl* const> buffers,
@@ -263,8 +256,7 @@ absl::Status DeviceSession::Prepare(DeviceSession& owner, const GraphNeeds& grap
     BufferRef& its = buffers_[name];
     if (its == memory->second) continue;
     its = memory->second;
-    plans_.clear();  // they hold the former memory
-    last_plan_ = nullptr;
+    ++buffers_version_;
   }
   AdoptContents(owner, shared);
   if (!is_initialized() && FindGraph(*executable_, kInitGraph) != nullptr) {

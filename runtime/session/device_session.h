@@ -114,12 +114,16 @@ class DeviceSession : public Session {
                       std::span<const std::byte> bytes) override;
   bool Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
              const std::shared_ptr<const void>& owner) override;
+  void Release(const BufferDecl& buffer) override;
   absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) override;
   absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
  private:
   DeviceSession(std::shared_ptr<const Executable> executable, OpenContents contents,
                 SessionOptions options, CountWorkOn count_work);
+  // Which buffers may be memory of the caller's: inputs that are only read, and outputs. Several
+  // devices copy buffers to each other.
+  static std::vector<bool> FindLendable(const Executable& executable);
   absl::Status Build(std::span<const std::shared_ptr<Context>> contexts);
   void AddDevice(std::unique_ptr<DeviceKernels> device);
   // Sets sizes_follow_runs_.
@@ -146,9 +150,11 @@ class DeviceSession : public Session {
   absl::Status ExecuteObserved(const ScheduledGraph& graph);
 
   struct CachedPlan {
-    CachedPlan(Plan p, VarMap v) : plan(std::move(p)), vars(std::move(v)) {}
+    CachedPlan(Plan p, VarMap v, uint64_t b)
+        : plan(std::move(p)), vars(std::move(v)), buffers_version(b) {}
     Plan plan;
     VarMap vars;
+    uint64_t buffers_version;  // that the plan has
   };
 
   const std::shared_ptr<const Executable> executable_;
@@ -162,6 +168,9 @@ class DeviceSession : public Session {
   bool sizes_follow_runs_ = false;
   std::shared_ptr<const void> borrowed_from_;  // outlives buffers_
   NamedBuffers buffers_;
+  uint64_t buffers_version_ = 0;             // changes with buffers_
+  const std::vector<bool> lendable_;         // by buffer
+  NamedBuffers own_buffers_;                 // whose place lent memory has taken; null: none
   std::map<std::string, CachedPlan> plans_;  // by graph
   Plan* last_plan_ = nullptr;
   RunTimes times_;

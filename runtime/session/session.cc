@@ -47,6 +47,12 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
 
 absl::Status Session::Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
                           std::span<const std::byte> elements) {
+  return SetOrLend(name, type, shape, elements, /*lend=*/false);
+}
+
+absl::Status Session::SetOrLend(std::string_view name, ElementType type,
+                                std::span<const int64_t> shape, std::span<const std::byte> elements,
+                                bool lend) {
   const BufferDecl* known = declarations_->FindBuffer(name);
   const auto last = shapes_.find(name);
   // What an input was given before, it can be given again.
@@ -59,7 +65,9 @@ absl::Status Session::Set(std::string_view name, ElementType type, std::span<con
     return InvalidArgument("@", name, ": ", elements.size(), " bytes are given for ",
                            TypeAndShape(type, shape));
   }
-  TG_RETURN_IF_ERROR(Upload(buffer, shape, elements));
+  EndLoan(buffer);
+  if (!lend || !Borrow(buffer, elements)) TG_RETURN_IF_ERROR(Upload(buffer, shape, elements));
+  std::erase(absent_, &buffer);
   if (is_as_before) return absl::OkStatus();
   shapes_[buffer.name].assign(shape.begin(), shape.end());
   ready_ = nullptr;
@@ -142,7 +150,7 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
   const std::vector<std::string_view>& names = graph_names_;
   TG_ASSIGN_OR_RETURN(const size_t number, FindGraphToRun(declarations_->name, names, graph_name));
   const GraphNeeds* graph = &graphs_[number];
-  if (graph == ready_) return Execute(*graph, last_vars_, times);
+  if (graph == ready_ && absent_.empty()) return Execute(*graph, last_vars_, times);
   ready_ = nullptr;
   std::vector<const GraphNeeds*> graphs = {graph};
   const auto init = std::find(names.begin(), names.end(), kInitGraph);
@@ -153,9 +161,10 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
   std::vector<const Needs*> needs;
   for (const GraphNeeds* g : graphs) needs.push_back(&g->needs);
   // Contents stay given, so a graph that has run still has everything that it needs.
-  const bool all_ran = std::all_of(graphs.begin(), graphs.end(),
-                                   [&](const GraphNeeds* g) { return completed_.contains(g); });
-  if (const Missing missing = all_ran ? Missing() : FindMissing(needs, vars, shapes_);
+  const bool all_ran =
+      absent_.empty() && std::all_of(graphs.begin(), graphs.end(),
+                                     [&](const GraphNeeds* g) { return completed_.contains(g); });
+  if (const Missing missing = all_ran ? Missing() : FindMissing(needs, vars, PresentShapes());
       missing.any()) {
     return absl::FailedPreconditionError(
         Cat("graph @", graph->name, " needs what is not given: ", missing.ToString()));
@@ -185,6 +194,10 @@ absl::Status Session::RunOne(const GraphNeeds& graph, int64_t times) {
     TG_RETURN_IF_ERROR(ClearStates(buffers));
   }
   TG_RETURN_IF_ERROR(Execute(graph, vars, times));
+  std::erase_if(absent_, [&](const BufferDecl* buffer) {
+    return buffer->role == Role::kOutput &&
+           std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  });
   completed_.insert(&graph);
   if (graph.name == kInitGraph) {
     is_initialized_ = true;
@@ -206,6 +219,10 @@ absl::StatusOr<const BufferDecl*> Session::FindReadable(std::string_view name,
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(*declarations_, name));
   if (!shapes_.contains(name) && (!has_run_ || buffer->role != Role::kOutput)) {
     return absl::FailedPreconditionError(Cat("@", name, " has no contents yet"));
+  }
+  if (IsAbsent(name)) {
+    return absl::FailedPreconditionError(
+        Cat("the contents of @", name, " were in memory that was lent for a call"));
   }
   const std::optional<ElementType> known =
       buffer->dtype.is_value() ? ElementTypeOf(buffer->dtype.scalar()) : std::nullopt;

@@ -60,6 +60,17 @@ class Session {
   absl::Status Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
                    std::span<const std::byte> elements);
 
+  // Loans: memory of the caller's that the session may use where it is, until EndLoans. Small
+  // tensors, and those of a device that does not address the host's memory, are copied as ever.
+  // Lend is Set for elements that nobody changes during the loan.
+  absl::Status Lend(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                    std::span<const std::byte> elements);
+  // Has the next run of `graph` write an output to memory that holds its greatest shape, if it can.
+  // GetInto with that memory then copies nothing.
+  void LendOutput(std::string_view graph, std::string_view name, std::span<std::byte> elements);
+  // Inputs that were read, and outputs that were written, in lent memory have no contents after it.
+  void EndLoans();
+
   // NotFound if there is no such variable, InvalidArgument outside of its bounds.
   absl::Status SetVar(std::string_view name, int64_t value);
 
@@ -96,11 +107,13 @@ class Session {
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                               std::span<const std::byte> bytes) = 0;
-  // Uses contents of the module where they are, which `owner` keeps valid. Returns whether it does.
+  // Uses memory of the host where it is: a param's contents, which `owner` keeps valid, or an input
+  // or output until Release. Returns whether it does.
   virtual bool Adopt(const BufferDecl&, std::span<const std::byte>,
-                     const std::shared_ptr<const void>&) {
+                     const std::shared_ptr<const void>& /*owner*/) {
     return false;
   }
+  virtual void Release(const BufferDecl&) {}
   // Fills all of `elements`, which are of the buffer's type and of a shape that it has.
   virtual absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) = 0;
   // Runs the graph `times` times, one after the other, and waits for the end of the last run.
@@ -111,6 +124,13 @@ class Session {
   // The buffer that Get reads; FailedPrecondition if it has no contents yet.
   absl::StatusOr<const BufferDecl*> FindReadable(std::string_view name, ElementType& type) const;
   absl::Status RunOne(const GraphNeeds& graph, int64_t times);
+  absl::Status SetOrLend(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                         std::span<const std::byte> elements, bool lend);
+  bool Borrow(const BufferDecl& buffer, std::span<const std::byte> elements);
+  void EndLoan(const BufferDecl& buffer);
+  bool IsAbsent(std::string_view name) const;
+  // Without what is absent.
+  ShapesByName PresentShapes() const;
   // Loads contents that the module defines.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
   absl::Status ClearStates(std::span<const BufferDecl* const> buffers);
@@ -126,7 +146,13 @@ class Session {
   bool is_initialized_ = false;  // @init has run with these params
   // The graph of the last run, if a run would find everything as that one did.
   const GraphNeeds* ready_ = nullptr;
-  int64_t params_set_ = 0;  // how many times the contents of a param were set
+  struct Loan {
+    const BufferDecl* buffer = nullptr;
+    std::span<const std::byte> memory;
+  };
+  std::vector<Loan> loans_;
+  std::vector<const BufferDecl*> absent_;  // contents were in lent memory, and are no longer there
+  int64_t params_set_ = 0;                 // how many times the contents of a param were set
 };
 
 // Returns the number of the graph that `name` means, see Run. NotFound lists the existing graphs.
