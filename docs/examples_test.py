@@ -40,7 +40,8 @@ def options_of(page):
     """{name: default or None} by the rows of the section Options."""
     section = page.split("\n## Options\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `([\w-]+)(?:=\w+)?` \| ([^|]*) \|", section, re.MULTILINE)
-    return {name: None if default in ("on", "off") else default.strip("`") for name, default in rows}
+    return {name: None if default in ("on", "off", "none") else default.strip("`")
+            for name, default in rows}
 
 
 class Pages(unittest.TestCase):

@@ -12,7 +12,8 @@ namespace tg::driver {
 
 // Ends the run with an error if a pass changes the values that the module computes. All passes are
 // compared with the values before the first pass, whose error bounds are the tightest. `seed`
-// determines two sets of data; see MakeCases. A module without anything to interpret, or that
+// determines two sets of data; see MakeCases. The values of an output that a pass adds are compared
+// from that pass on. A module without anything to interpret, or that
 // cannot be interpreted, is an error before the first pass.
 std::unique_ptr<passes::PassObserver> CheckPasses(uint64_t seed);
 
