@@ -5,6 +5,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "ir/text/parser.h"
 #include "passes/analysis/accesses.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/cost/predict_cost.h"
@@ -18,6 +20,7 @@
 #include "passes/schedule/packing.h"
 #include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
+#include "passes/schedule/schedule_file.h"
 #include "passes/schedule/staged_values.h"
 #include "passes/simplify/simplify.h"
 
@@ -131,11 +134,40 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   count();
 }
 
+// Gives the kernel the measured directives, if there are some and they are legal. Returns whether
+// it has.
+bool UseKnown(const Module& module, const KernelCalls& calls, Kernel& kernel,
+              const passes::Target& target, const std::vector<Directive>* measured,
+              passes::Statistics& statistics) {
+  if (!measured) return false;
+  Kernel scheduled;  // so that the kernel stays as it is if they are not legal
+  scheduled.name = kernel.name;
+  scheduled.directives = *measured;
+  CloneBody(kernel.body, scheduled.body);
+  ShapeMap shapes(module, *scheduled.body.context);
+  const absl::StatusOr<loop_nest::LoopNest> nest =
+      directive::MakeLoopNest(module, calls, scheduled, target, shapes);
+  ++statistics[nest.ok() ? "schedule.known" : "schedule.known-illegal"];
+  if (!nest.ok()) return false;
+  kernel.directives = *measured;
+  kernel.axes = nest->ToAxes();
+  return true;
+}
+
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, const passes::Target& target, Candidates* candidates,
+                            bool heuristic, const passes::Target& target,
+                            const KnownSchedules& known, Candidates* candidates,
                             passes::Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
+    const std::string plain = known.empty() ? "" : KernelKey(kernel.body);
+    if (UseKnown(module, calls, kernel, target, known.Find(plain), statistics)) {
+      return absl::OkStatus();
+    }
     Choose(module, calls, kernel, target, candidates, statistics);
+    if (known.empty()) return absl::OkStatus();
+    // The choice may have given the body another form, with packed operands or a staged copy.
+    const std::string chosen = KernelKey(kernel.body);
+    if (chosen != plain) UseKnown(module, calls, kernel, target, known.Find(chosen), statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -146,8 +178,45 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
   return absl::OkStatus();
 }
 
+absl::StatusOr<KnownSchedules> ReadKnown(const passes::PassContext& context) {
+  const std::string file(context.String("file"));
+  if (file.empty()) return KnownSchedules();
+  TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
+  TG_ASSIGN_OR_RETURN(std::vector<MeasuredSchedule> schedules, ParseScheduleFile(text, file));
+  return KnownSchedules(std::move(schedules), context.target.name, context.String("driver"));
+}
+
+// "schedules of FILE: 3 of 12 kernels".
+std::string KnownRemark(const passes::PassContext& context, size_t kernels) {
+  const auto count = [&](std::string_view name) {
+    const auto found = context.statistics.find(name);
+    return found == context.statistics.end() ? 0 : found->second;
+  };
+  std::string text = Cat("schedules of ", context.String("file"), ": ", count("schedule.known"),
+                         " of ", kernels, " kernels");
+  if (const int64_t illegal = count("schedule.known-illegal"); illegal > 0) {
+    text += Cat("; ", illegal, " not legal on this target");
+  }
+  return text + "\n";
+}
+
+// A file of the schedules that the kernels have.
+std::string Lines(const Module& module, const KernelCalls& calls, const passes::Target& target) {
+  std::vector<MeasuredSchedule> schedules;
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kKernel) continue;
+    const absl::StatusOr<cost::Cost> cost = KernelCost(module, calls, *kernel, target);
+    if (!cost.ok()) continue;
+    const double seconds = cost->OnDevice();
+    schedules.push_back({KernelKey(kernel->body), target.name, std::string(kAnyDriver), seconds,
+                         seconds, kernel->directives});
+  }
+  return PrintScheduleFile(std::move(schedules));
+}
+
 absl::Status Run(Module& module, passes::PassContext& context) {
   const bool heuristic = !context.Flag("none");
+  TG_ASSIGN_OR_RETURN(const KnownSchedules known, ReadKnown(context));
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
@@ -162,10 +231,15 @@ absl::Status Run(Module& module, passes::PassContext& context) {
         if (kernel.stage != Stage::kKernel) return absl::OkStatus();
         const auto own = considered.find(&kernel);
         Candidates* candidates = own == considered.end() ? nullptr : &own->second;
-        return ScheduleKernel(module, calls, kernel, heuristic, context.target, candidates,
+        return ScheduleKernel(module, calls, kernel, heuristic, context.target, known, candidates,
                               statistics);
       });
   if (!status.ok()) return status;
+  if (!context.String("file").empty()) {
+    const auto kernels = llvm::count_if(
+        module.kernels, [](const auto& kernel) { return kernel->stage == Stage::kKernel; });
+    context.remarks += KnownRemark(context, static_cast<size_t>(kernels));
+  }
   std::map<std::string, std::string> renamed;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) continue;
@@ -183,6 +257,7 @@ absl::Status Run(Module& module, passes::PassContext& context) {
     if (own == considered.end() || kernel->stage != Stage::kKernel) continue;
     context.remarks += own->second.Explain(module, renamed_calls, *kernel, context.target);
   }
+  if (context.Flag("lines")) context.remarks += Lines(module, renamed_calls, context.target);
   for (const auto& kernel : module.kernels) {
     if (!context.Flag("loop-nest") || kernel->stage != Stage::kKernel) continue;
     ShapeMap shapes(module, *kernel->body.context);
@@ -201,6 +276,12 @@ constexpr passes::PassOption kOptions[] = {
      "prints the predicted cost of each kernel, by terms, and the candidates that were considered"},
     {"loop-nest", passes::PassOption::Kind::kFlag, "false",
      "prints the loops of each kernel, how each runs, and what is copied in its steps"},
+    {"file", passes::PassOption::Kind::kString, "",
+     "a file of measured schedules (docs/search.md), which the kernels get that it has"},
+    {"driver", passes::PassOption::Kind::kString, "",
+     "uses only the file's schedules that were measured with this driver"},
+    {"lines", passes::PassOption::Kind::kFlag, "false",
+     "prints each kernel's schedule as a line of such a file, with predicted seconds"},
 };
 
 }  // namespace

@@ -121,4 +121,15 @@ std::string DescribeDevices(std::span<const Device> devices) {
   return out;
 }
 
+std::string DriverText(const DeviceInfo& device) {
+  std::string text =
+      device.is_native
+          ? Cat(device.name, ", native, ", device.compute_units, " cores")
+          : Cat(device.name, ", ", device.platform, ", driver ", device.driver_version);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '|') c = ' ';
+  }
+  return text;
+}
+
 }  // namespace tg::runtime

@@ -70,6 +70,10 @@ struct DeviceInfo {
   bool HasExtension(std::string_view extension) const;
 };
 
+// The device and its driver, on which measured times depend, without bars and line ends: "NVIDIA
+// H200, driver 580.1".
+std::string DriverText(const DeviceInfo& device);
+
 struct Device {
   // OpenCL's handles: a cl_platform_id and a cl_device_id; null for a native device.
   void* platform = nullptr;

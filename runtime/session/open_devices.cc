@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "ir/devices.h"
 #include "passes/kernelize/kernelize.h"
+#include "passes/schedule/schedule.h"
 #include "runtime/devices/devices.h"
 #include "runtime/session/device_target.h"
 
@@ -94,6 +95,18 @@ absl::Status CompileForDevices(Module& module, const passes::Pipeline& pipeline,
     }
     device.module = std::move(own);
   }
+  return absl::OkStatus();
+}
+
+absl::Status UseSchedules(const std::string& file, const DeviceSessionOptions& options,
+                          passes::Pipeline& pipeline) {
+  const auto step = std::find_if(
+      pipeline.begin(), pipeline.end(),
+      [](const passes::PipelineStep& s) { return s.pass == &schedule::kSchedulePass; });
+  if (step == pipeline.end())
+    return InvalidArgument("--schedules: the pipeline has no pass schedule");
+  step->options["file"] = file;
+  step->options["driver"] = DriverText(options.context->info());
   return absl::OkStatus();
 }
 

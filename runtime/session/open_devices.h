@@ -3,6 +3,7 @@
 #define TG_RUNTIME_SESSION_OPEN_DEVICES_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,12 @@ absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> cho
 // target; then kernels are compiled for each target. `passes` must have no target.
 absl::Status CompileForDevices(Module& module, const passes::Pipeline& pipeline,
                                passes::PassManagerOptions passes, DeviceSessionOptions& options);
+
+// Gives the kernels of the pipeline the schedules of a file (docs/search.md) that were measured on
+// the device that `options` have opened. The pass tells how many. InvalidArgument if the pipeline
+// schedules no kernels.
+absl::Status UseSchedules(const std::string& file, const DeviceSessionOptions& options,
+                          passes::Pipeline& pipeline);
 
 }  // namespace tg::runtime
 

@@ -46,7 +46,7 @@ namespace {
 constexpr char kTool[] = "tg-compile";
 
 struct CompileFlags {
-  std::string output, input_format = "auto", target, max_memory, weights = "inside";
+  std::string output, input_format = "auto", target, schedules, max_memory, weights = "inside";
   std::vector<std::string> device_texts;
   driver::ModelSizes sizes;
   run::Gates gates;
@@ -70,6 +70,8 @@ void CompileFlags::AddTo(driver::Flags& flags) {
   flags.Repeated("device", "[NAME=]DEVICE", &device_texts,
                  "the device to compile for, which is opened: as for tg-run");
   flags.String("target", "NAME", &target, "a preset or a file, as for tg-run");
+  flags.String("schedules", "FILE", &schedules,
+               "measured schedules (docs/search.md) for the kernels that it has");
   flags.Int("ctx", "N", &context, "of a text model (GGUF): as for tg-llm");
   flags.Int("chunk", "N", &chunk, "of a text model: as for tg-llm");
   flags.Choice("cache-type", {"f16", "f32"}, &cache_type, "of a text model: as for tg-llm");
@@ -176,8 +178,13 @@ absl::Status Compile(const std::string& path, const CompileFlags& flags) {
       runtime::OpenDevices(*read, chosen, flags.target, /*profiling=*/false, options));
   runtime::DiskCache cache(runtime::DefaultCacheDirectory());
   if (flags.cache && !cache.directory().empty()) options.cache = &cache;
+  passes::PassManagerOptions passes;
+  if (!flags.schedules.empty()) {
+    TG_RETURN_IF_ERROR(runtime::UseSchedules(flags.schedules, options, pipeline));
+    passes.log = &llvm::errs();
+  }
   std::unique_ptr<Module> module = Clone(*read);
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, {}, options));
+  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, passes, options));
   for (const auto& graph : module->graphs) {
     if (graph->name == kInitGraph) continue;
     TG_RETURN_IF_ERROR(run::CheckGates(*module, *graph, flags.gates));

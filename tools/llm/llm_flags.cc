@@ -50,6 +50,8 @@ void LlmFlags::AddTo(driver::Flags& flags) {
   flags.String("device", "DEVICE", &device,
                "cpu, gpu, a number or part of a name from --list-devices; by default a GPU where "
                "there is one");
+  flags.String("schedules", "FILE", &schedules,
+               "measured schedules (docs/search.md) for the kernels that it has");
   flags.Int("ctx", "N", &context,
             "tokens of a conversation, at most; by default what the model is for, up to 4096");
   flags.Int("chunk", "N", &chunk, "tokens of a prompt that are computed at a time (up to 512)");

@@ -90,6 +90,7 @@ absl::Status LlmRun::OpenModel(const std::string& path, const TextModelOptions& 
 absl::Status LlmRun::OpenCompiled(const std::string& path, const TextModelOptions& options) {
   for (const auto& [flag, given] : {std::pair("--ctx", flags_.context.has_value()),
                                     std::pair("--chunk", flags_.chunk.has_value()),
+                                    std::pair("--schedules", !flags_.schedules.empty()),
                                     std::pair("--cache-type", flags_.cache_type != "f16")}) {
     if (given) return InvalidArgument(flag, " needs the model; ", path, " is compiled");
   }
@@ -110,6 +111,7 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.model.chunk = flags_.chunk.value_or(0);
   options.model.cache_f32 = flags_.cache_type == "f32";
   options.device = flags_.device;
+  options.schedules = flags_.schedules;
   options.time_kernels = flags_.verbose.value_or(0) > 0;
   options.cache_programs = flags_.cache;
   // The model keeps these functions, and calls them for what it compiles or uploads later.

@@ -6,6 +6,8 @@
 
 #include "base/status.h"
 #include "ir/verify/verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "runtime/artifact/open_artifact.h"
 #include "runtime/session/choose_devices.h"
@@ -51,8 +53,16 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
   }
   SetProgress(*module, options, session);
   TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", options.time_kernels, session));
-  TG_RETURN_IF_ERROR(
-      runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline), {}, session));
+  passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
+  passes::PassManagerOptions passes;
+  std::string said;
+  llvm::raw_string_ostream log(said);
+  if (!options.schedules.empty()) {
+    TG_RETURN_IF_ERROR(runtime::UseSchedules(options.schedules, session, pipeline));
+    passes.log = &log;
+  }
+  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, passes, session));
+  if (!said.empty() && options.note) options.note(llvm::StringRef(said).rtrim().str());
   return runtime::DeviceSession::Create(std::move(module), std::move(session));
 }
 

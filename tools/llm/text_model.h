@@ -29,6 +29,7 @@ namespace tg::llm {
 struct TextModelOptions {
   gguf::LanguageModelOptions model;
   std::string device;         // as for ChooseDevice
+  std::string schedules;      // a file of measured schedules; empty: none
   bool time_kernels = false;  // session().last_times() has the kernels' times
   bool cache_programs = true;
   bool has_workers = true;  // this program is one too (runtime/opencl/compile_job.h)

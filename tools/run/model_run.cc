@@ -116,6 +116,7 @@ absl::Status ModelRun::Open() {
         std::pair("--report", !flags_.reports.empty()),
         std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),
         std::pair("--max-memory", flags_.gates.max_memory_bytes.has_value()),
+        std::pair("--schedules", !flags_.schedules.empty()),
         std::pair("--float16", flags_.float16)}) {
     if (given) return InvalidArgument(flag, " needs a device; the interpreter is none");
   }
@@ -133,7 +134,8 @@ absl::Status ModelRun::OpenDevice() {
 }
 
 absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
-    const passes::Pipeline& pipeline) {
+    const passes::Pipeline& chosen_pipeline) {
+  passes::Pipeline pipeline = chosen_pipeline;
   runtime::DeviceSessionOptions options;
   options.spans = &spans_;
   options.time_kernels = !flags_.check_kernels && (flags_.verbose >= 1 || !flags_.profile.empty() ||
@@ -144,6 +146,9 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
                         runtime::ChooseDevices(*module_, flags_.devices));
     TG_RETURN_IF_ERROR(
         runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
+  }
+  if (!flags_.schedules.empty()) {
+    TG_RETURN_IF_ERROR(runtime::UseSchedules(flags_.schedules, options, pipeline));
   }
   targets_ = {options.target};
   for (const runtime::NamedDevice& d : options.others) targets_.push_back(d.target);

@@ -120,6 +120,9 @@ void RunFlags::AddTo(driver::Flags& flags) {
   flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
   flags.String("schedule", "OPTIONS", &schedule,
                "options of the pass schedule in the pipeline, as in --schedule=none");
+  flags.String("schedules", "FILE", &schedules,
+               "measured schedules, as tg-tune --export writes them (docs/search.md): the kernels "
+               "that it has get those; says for how many");
   flags.String("opt", "OPTIONS", &schedule, "the former name of --schedule");
   flags.String("target", "NAME", &target,
                "a preset of tg-opt --list-targets, FILE.target as tg-calibrate writes it, or host: "

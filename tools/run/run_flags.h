@@ -38,7 +38,7 @@ struct RunFlags {
   std::vector<std::string> label_files;
   std::string test_data;
   std::vector<std::string> reports;
-  std::string graph, target, pass = "default", schedule, dump_kernels, profile;
+  std::string graph, target, pass = "default", schedule, schedules, dump_kernels, profile;
   std::string color = "auto", sort = "launch", input_format = "auto", min_accuracy_text,
               max_memory_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
