@@ -35,6 +35,7 @@ class ModelImporter {
     graph_->name = "main";
     g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
     importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
+    importer_->SetWeights(&options_.weights);
   }
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {

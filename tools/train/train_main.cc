@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "base/status.h"
 #include "base/temporary_file.h"
 #include "base/write_file.h"
+#include "frontend/onnx/import_onnx.h"
+#include "frontend/onnx/signature.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,8 +23,10 @@
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
 #include "tools/driver/listing.h"
+#include "tools/driver/model_sizes.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
+#include "tools/train/onnx_weights.h"
 #include "tools/train/trainer.h"
 #include "tools/train/write_model.h"
 
@@ -34,7 +39,8 @@ struct TrainFlags {
   std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output;
   std::string input_format = "auto";
   std::vector<std::string> data, eval, device_texts, frozen;
-  std::optional<int64_t> epochs, seed, patience, checkpoint_steps;
+  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch;
+  driver::ModelSizes sizes;
   bool init = false, list_devices = false, version = false, help = false;
   TrainOptions options;
   LossSpec loss;
@@ -55,7 +61,9 @@ void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Repeated("freeze", "TEXT", &frozen, "weights whose names contain this are not trained");
   flags.Bool("init", &init, "begin with random weights, by the seed");
   driver::AddInputFormat(flags, &input_format);
+  sizes.AddTo(flags);
   flags.Group("How");
+  flags.Int("batch", "N", &batch, "the samples of a step, where the model leaves it open (32)");
   flags.String("optimizer", "KIND[:KEY=VALUE...]", &optimizer_text,
                "sgd, adam, adamw or lion; lr, decay, clip, momentum, beta1, beta2, eps");
   flags.String("schedule", "KIND[:warmup=N]", &schedule_text,
@@ -69,7 +77,7 @@ void TrainFlags::AddTo(driver::Flags& flags) {
              "keep each step's states, to find the op that makes a loss that is not finite");
   flags.Group("Files");
   flags.String("output", "FILE", &output,
-               "the trained weights: .safetensors, or .uop for the model with them");
+               "the trained weights: .safetensors; or the model with them, .onnx or .uop");
   flags.String("checkpoint", "FILE", &options.checkpoint,
                "all states, after each epoch; --resume continues with them");
   flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");
@@ -94,6 +102,8 @@ absl::Status TrainFlags::Interpret() {
   TG_RETURN_IF_ERROR(parse("--loss", ParseLoss(loss_text), &loss));
   TG_RETURN_IF_ERROR(parse("--optimizer", ParseOptimizer(optimizer_text), &optimizer));
   TG_RETURN_IF_ERROR(parse("--schedule", ParseSchedule(schedule_text), &schedule));
+  TG_RETURN_IF_ERROR(sizes.Parse());
+  if (batch.value_or(1) < 1) return InvalidArgument("--batch must be at least 1");
   TG_RETURN_IF_ERROR(parse("--device", runtime::ParseDeviceRequest(device_texts), &devices));
   if (!output.empty()) TG_RETURN_IF_ERROR(CheckOutputName(output));
   options.epochs = epochs.value_or(1);
@@ -110,11 +120,28 @@ absl::Status TrainFlags::Interpret() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ReadModel(const std::string& path,
+// The import of an ONNX model whose open batch has the size of --batch.
+absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(std::string_view bytes, bool is_onnx,
+                                                      const TrainFlags& flags) {
+  TG_ASSIGN_OR_RETURN(onnx::OnnxImportOptions options, flags.sizes.For(bytes, is_onnx));
+  if (!is_onnx) return options;
+  TG_ASSIGN_OR_RETURN(options.weights, OnnxWeights(bytes));
+  TG_ASSIGN_OR_RETURN(const onnx::OnnxSignature signature, onnx::ReadOnnxSignature(bytes));
+  for (const onnx::OnnxValueInfo& input : signature.inputs) {
+    if (!input.shape || input.shape->empty() || input.shape->front().size) continue;
+    options.sizes.emplace(input.shape->front().name, flags.batch.value_or(32));
+  }
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ReadModel(std::string_view text, const std::string& path,
                                                   const TrainFlags& flags) {
-  TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
+  TG_ASSIGN_OR_RETURN(
+      const onnx::OnnxImportOptions onnx,
+      ImportOptions(text, driver::IsOnnxInput(text, path, flags.input_format), flags));
   Diagnostics diagnostics;
-  std::unique_ptr<Module> read = driver::ReadInput(text, path, flags.input_format, diagnostics);
+  std::unique_ptr<Module> read =
+      driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
   if (read != nullptr) return read;
   llvm::errs() << diagnostics.ToString();
   return absl::InvalidArgumentError("");
@@ -130,8 +157,24 @@ class Run {
   Run(const std::string& path, TrainFlags& flags) : path_(path), flags_(flags) {}
 
   absl::Status Go() {
-    TG_ASSIGN_OR_RETURN(model_, ReadModel(path_, flags_));
+    TG_ASSIGN_OR_RETURN(bytes_, ReadTextFile(path_));
+    TG_ASSIGN_OR_RETURN(model_, ReadModel(bytes_, path_, flags_));
+    const bool is_onnx = driver::IsOnnxInput(bytes_, path_, flags_.input_format);
+    if (flags_.output.ends_with(".onnx") && !is_onnx) {
+      return InvalidArgument("-o: ", flags_.output, " needs an ONNX model to change");
+    }
+    if (is_onnx) {
+      TG_ASSIGN_OR_RETURN(const auto names, OnnxWeights(bytes_));
+      for (const std::string& name : names) onnx_weights_.insert(onnx::OnnxSymbol(name));
+      if (names.empty()) return InvalidArgument("the model has no weights");
+    }
+    if (!model_->FindBuffer(flags_.loss.output)) {
+      flags_.loss.output = onnx::OnnxSymbol(flags_.loss.output);
+    }
     TG_RETURN_IF_ERROR(MakeModule());
+    if (flags_.batch && *flags_.batch != training_.batch) {
+      return InvalidArgument("--batch: the model has batches of ", training_.batch);
+    }
     TG_ASSIGN_OR_RETURN(Samples samples, Samples::Read(flags_.data, training_, flags_.loss));
     std::optional<Samples> held_out;
     if (!flags_.eval.empty()) {
@@ -156,6 +199,7 @@ class Run {
  private:
   absl::Status MakeModule() {
     const auto is_trained = [&](const BufferDecl& b) {
+      if (!onnx_weights_.empty() && !onnx_weights_.count(b.name)) return false;
       for (const std::string& part : flags_.frozen) {
         if (b.name.find(part) != std::string::npos) return false;
       }
@@ -195,11 +239,18 @@ class Run {
       if (b.role == Role::kParam && !b.file.empty()) others.push_back(b.name);
     }
     TG_ASSIGN_OR_RETURN(const Tensors fixed, ReadStates(session, others));
+    if (flags_.output.ends_with(".onnx")) {
+      TG_ASSIGN_OR_RETURN(const std::string changed, WithWeights(bytes_, weights));
+      return WriteFile(flags_.output, changed);
+    }
     return WriteModel(flags_.output, *model_, weights, fixed);
   }
 
   const std::string& path_;
   TrainFlags& flags_;
+  std::string bytes_;  // of the model's file
+  std::set<std::string, std::less<>>
+      onnx_weights_;  // symbols; of an ONNX model, nothing else is trained
   std::unique_ptr<Module> model_;
   TrainingModule training_;
 };

@@ -33,12 +33,23 @@ def tensors(path):
             for name, entry in header.items() if name != "__metadata__"}
 
 
+def tensors_of_mlp(model):
+    """The ranges of the file's bytes where its four weights are: element i is sin(i)."""
+    found = []
+    for size in (b"\x80\xc0\x01", b"\x80\x03", b"\x80\x1e", b"\x28"):  # of the field, in 7 bits a byte
+        count = sum((byte & 0x7f) << 7 * i for i, byte in enumerate(size))
+        start = model.index(b"\x4a" + size + bytes(4) + b"\xa5\x6a\x57\x3f") + 1 + len(size)
+        found.append(range(start, start + count))
+    return found
+
+
 class Train(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.tool, cls.opt, folder = (os.path.abspath(path) for path in sys.argv[1:])
         cls.digits = os.path.join(folder, "")
         cls.model = cls.digits + "digits_train.uop"
+        cls.onnx = os.path.join(os.path.dirname(folder), "onnx", "mlp.onnx")
         cls.data = cls.digits + "train.npz"
         cls.eval = ["--eval=x=%sheldout_images.npy" % cls.digits,
                     "--eval=labels=%sheldout_labels.npy" % cls.digits]
@@ -149,6 +160,28 @@ class Train(unittest.TestCase):
                          ["conv3.bias", "conv3.weight", "fc.bias", "fc.weight"])
         self.assert_error("depends on no weight", "--freeze=conv", "--freeze=fc")
 
+    def test_onnx_models_are_written_back(self):
+        # The inputs have 64 elements, the targets are one-hot.
+        pixels, labels = self.arrays["x.npy"][-1437 * 64:], self.arrays["labels.npy"][-1437:]
+        hot = b"".join(struct.pack("<10f", *(float(c == label) for c in range(10)))
+                       for label in labels)
+        data = self.archive(x=npy("|u1", [1437, 64], pixels), t=npy("<f4", [1437, 10], hot))
+        options = ["--loss=mse:y,t", "--batch=50", "--eval=" + data]
+        output = self.folder + "new.onnx"
+        printed = self.train(*options, "--epochs=3", "-o", output, model=self.onnx, data=data)
+        losses = re.findall(r"held out: loss ([\d.]+)", printed)
+        self.assertLess(float(losses[-1]), 0.8 * float(losses[0]))
+        with open(self.onnx, "rb") as old, open(output, "rb") as new:
+            old, new = old.read(), new.read()
+        self.assertEqual(len(old), len(new))
+        weights = tensors_of_mlp(old)
+        for position in (i for i in range(len(old)) if old[i] != new[i]):
+            self.assertTrue(any(position in part for part in weights), position)
+        again = self.train(*options, "--optimizer=sgd:lr=0", model=output, data=data)
+        self.assertEqual(re.findall(r"held out: loss ([\d.]+)", again), losses[-1:])
+        self.assert_error("--batch: the model has batches of 64", "--batch=32")
+        self.assert_error("needs an ONNX model to change", "-o", output)
+
     def test_a_loss_that_is_not_finite(self):
         wild = ["--optimizer=sgd:lr=1e30", "--epochs=3"]
         self.assert_error(r"the loss is -?(nan|inf) at step \d+ of epoch 1; --check-nan tells", *wild)
@@ -203,7 +236,7 @@ class Train(unittest.TestCase):
                           "--optimizer=adamw:momentum=1", code=2)
         self.assert_error("--patience needs --eval", "--patience=1", code=2)
         self.assert_error("need --checkpoint", "--resume", code=2)
-        self.assert_error("neither .safetensors nor .uop", "-o", "a.bin", code=2)
+        self.assert_error("none of .safetensors, .uop and .onnx", "-o", "a.bin", code=2)
         with open(self.model) as source:
             text = source.read().replace(' = file("digits.safetensors", "fc.bias")', "")
         os.symlink(self.digits + "digits.safetensors", self.folder + "digits.safetensors")

@@ -39,8 +39,10 @@ Named NamesOf(const Module& model, const Tensors& weights) {
 }  // namespace
 
 absl::Status CheckOutputName(const std::string& path) {
-  if (path.ends_with(".safetensors") || path.ends_with(".uop")) return absl::OkStatus();
-  return InvalidArgument("-o: ", path, " ends with neither .safetensors nor .uop");
+  for (const char* ending : {".safetensors", ".uop", ".onnx"}) {
+    if (path.ends_with(ending)) return absl::OkStatus();
+  }
+  return InvalidArgument("-o: ", path, " ends with none of .safetensors, .uop and .onnx");
 }
 
 absl::Status WriteModel(const std::string& path, const Module& model, const Tensors& weights,

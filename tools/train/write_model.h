@@ -17,7 +17,7 @@ namespace tg::train {
 absl::Status WriteModel(const std::string& path, const Module& model, const Tensors& weights,
                         const Tensors& others);
 
-// Whether WriteModel has a form for a file of this name; a status says which there are.
+// Whether there is a form for a file of this name, these two or .onnx (onnx_weights.h).
 absl::Status CheckOutputName(const std::string& path);
 
 }  // namespace tg::train
