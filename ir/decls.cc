@@ -1,6 +1,6 @@
 #include "ir/decls.h"
 
-#include "absl/strings/str_cat.h"
+#include "base/cat.h"
 
 namespace tg {
 namespace {
@@ -43,12 +43,11 @@ std::string BrokenRequirement(const Declarations& decls, const DimExpr::Lookup& 
     if (!left || !right || (r.is_equality ? *left == *right : *left <= *right)) continue;
     std::vector<DimTerm> both = r.left.terms();
     both.insert(both.end(), r.right.terms().begin(), r.right.terms().end());
-    const std::string text =
-        absl::StrCat("the sizes do not fit: ", r.what.empty() ? "" : r.what + ": ", r.left.Text(),
-                     r.is_equality ? " and " : " must be at most ", r.right.Text(),
-                     r.is_equality ? " must be equal; " : "; ");
-    return absl::StrCat(text, "they are ", *left, " and ", *right, " with ",
-                        DimExpr(std::move(both)).Values(vars));
+    const std::string text = Cat("the sizes do not fit: ", r.what.empty() ? "" : r.what + ": ",
+                                 r.left.Text(), r.is_equality ? " and " : " must be at most ",
+                                 r.right.Text(), r.is_equality ? " must be equal; " : "; ");
+    return Cat(text, "they are ", *left, " and ", *right, " with ",
+               DimExpr(std::move(both)).Values(vars));
   }
   return "";
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "base/arithmetic.h"
+#include "base/cat.h"
 #include "base/check.h"
 
 namespace tg {
@@ -141,7 +141,7 @@ std::string DimExpr::Text() const {
         return t.op == Op::kConst ? std::to_string(t.value) : "@" + t.var;
       },
       [](Op op, const std::string& a, const std::string& b) -> std::optional<std::string> {
-        return absl::StrCat(std::string(Mnemonic(op)), "(", a, ", ", b, ")");
+        return Cat(std::string(Mnemonic(op)), "(", a, ", ", b, ")");
       });
 }
 
@@ -152,8 +152,8 @@ std::string DimExpr::Values(const Lookup& var) const {
     if (t.op != Op::kVar || std::find(seen.begin(), seen.end(), t.var) != seen.end()) continue;
     seen.push_back(t.var);
     const std::optional<int64_t> value = var(t.var);
-    absl::StrAppend(&text, text.empty() ? "" : ", ", "@", t.var, " = ");
-    value ? absl::StrAppend(&text, *value) : absl::StrAppend(&text, "?");
+    text += Cat(text.empty() ? "" : ", ", "@", t.var, " = ");
+    text += value ? Cat(*value) : "?";
   }
   return text;
 }

@@ -41,6 +41,10 @@ cc_library(
     name = "absl",
     linkopts = %r,
     visibility = ["//visibility:public"],
+    deps = select({
+        "@tg//third_party/status:own": ["@tg//third_party/status"],
+        "//conditions:default": [],
+    }),
 )
 
 cc_library(
