@@ -9,6 +9,7 @@
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
 #include "frontend/onnx/signature.h"
+#include "ir/walk.h"
 
 namespace tg::onnx {
 namespace {
@@ -23,6 +24,17 @@ absl::Status Bad(std::string_view name, const std::string& why) {
 
 bool IsFixed(const Dimension& dim) { return dim.value && *dim.value >= 0; }
 
+// Whether there are exponentials, as of a softmax, and values that are rounded to halves.
+bool HasHalfExponentials(const Body& body) {
+  bool exponentials = false, rounds = false;
+  for (const UOp* u : PostOrder(body.root)) {
+    const Scalar s = u->dtype.scalar();
+    exponentials |= u->op == Op::kExp2;
+    rounds |= u->op == Op::kCast && (s == Scalar::kF16 || s == Scalar::kBF16);
+  }
+  return exponentials && rounds;
+}
+
 class ModelImporter {
  public:
   ModelImporter(const onnx::Model& model, std::string_view bytes, const std::string& path,
@@ -35,7 +47,6 @@ class ModelImporter {
     graph_->name = "main";
     g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
     importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
-    importer_->SetWeights(&options_.weights);
   }
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {
@@ -44,6 +55,9 @@ class ModelImporter {
     if (absl::Status s = importer_->RunNodes(model_.graph); !s.ok()) return s;
     if (absl::Status s = DeclareOutputs(); !s.ok()) return s;
     DropUnused();
+    // Other runtimes keep softmaxes of halves, and what is between the kernels that they fuse, in
+    // f32.
+    if (HasHalfExponentials(graph_->body)) module_->flags.Add(ModuleFlag::kWideHalves);
     return std::move(module_);
   }
 

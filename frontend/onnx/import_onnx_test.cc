@@ -23,10 +23,13 @@ std::string Bytes(uint64_t field, std::string_view bytes) {
 std::string Named(std::string_view name, std::string_view rest) {
   return Bytes(1, name) + std::string(rest);
 }
-std::string FloatValue(std::string_view name, std::initializer_list<uint64_t> dims) {
+std::string TypedValue(uint64_t type, std::string_view name, std::initializer_list<uint64_t> dims) {
   std::string shape;
   for (const uint64_t d : dims) shape += Bytes(1, Number(1, d));
-  return Named(name, Bytes(2, Bytes(1, Number(1, 1) + Bytes(2, shape))));
+  return Named(name, Bytes(2, Bytes(1, Number(1, type) + Bytes(2, shape))));
+}
+std::string FloatValue(std::string_view name, std::initializer_list<uint64_t> dims) {
+  return TypedValue(1, name, dims);
 }
 std::string Node(std::string_view op, std::string_view input, std::string_view output,
                  std::string_view rest = {}) {
@@ -70,21 +73,6 @@ TEST(ImportOnnx, LargeConstantsStayInTheFile) {
   EXPECT_EQ(Import(with(8)).find("m.onnx"), std::string::npos);
 }
 
-// A weight that is named is a param of its name, also where it is small and its elements are equal.
-TEST(ImportOnnx, WeightsThatAreTrained) {
-  const std::string tensor =
-      Number(1, 8) + Number(2, 1) + Bytes(8, "w") + Bytes(9, std::string(32, '\5'));
-  const std::string model =
-      Model(Bytes(5, tensor) + Bytes(1, Node("Relu", "w", "y")) + Bytes(12, FloatValue("y", {8})));
-  EXPECT_EQ(Import(model).find("buffer @w"), std::string::npos);
-  OnnxImportOptions options;
-  options.weights = {"w"};
-  const std::string at = std::to_string(model.find(std::string(32, '\5')));
-  EXPECT_NE(Import(model, options).find("@w : f32[8] param = file(\"m.onnx\", " + at),
-            std::string::npos)
-      << Import(model, options);
-}
-
 TEST(ImportOnnx, FunctionsTakeAttributesOfTheirCalls) {
   const std::string function =
       Bytes(25, Bytes(1, "F") + Bytes(4, "a") + Bytes(5, "b") +
@@ -97,6 +85,19 @@ TEST(ImportOnnx, FunctionsTakeAttributesOfTheirCalls) {
   };
   EXPECT_NE(with(0).find("f32[4, 3] output"), std::string::npos) << with(0);
   EXPECT_NE(with(1).find("f32[2, 6] output"), std::string::npos) << with(1);
+}
+
+// Softmaxes of halves need not be rounded between their kernels.
+TEST(ImportOnnx, SoftmaxesOfHalvesAreWide) {
+  const auto with = [](uint64_t type, std::string_view op) {
+    return Import(Model(Bytes(1, Node(op, "x", "y")) + Bytes(11, TypedValue(type, "x", {2, 3})) +
+                        Bytes(12, TypedValue(type, "y", {2, 3}))));
+  };
+  constexpr uint64_t kFloat = 1, kHalf = 10;
+  EXPECT_NE(with(kHalf, "Softmax").find("\"wide-halves\""), std::string::npos)
+      << with(kHalf, "Softmax");
+  EXPECT_EQ(with(kFloat, "Softmax").find("wide"), std::string::npos);
+  EXPECT_EQ(with(kHalf, "Neg").find("wide"), std::string::npos);
 }
 
 // A function that is called twice does not call itself.

@@ -65,6 +65,13 @@ std::pair<double, double> ConstantFactors(const UOp* u) {
   return {small, large};
 }
 
+// Whether the result, a half, may be a value that was not rounded.
+bool MayBeWide(const UOp* u, ModuleFlags flags) {
+  if (u->dtype.scalar() != Scalar::kF16 && u->dtype.scalar() != Scalar::kBF16) return false;
+  return flags.has(ModuleFlag::kWideHalves) ||
+         (u->op == Op::kMul && flags.has(ModuleFlag::kWideProducts));
+}
+
 }  // namespace
 
 FlagError::FlagError(const UOp* u, ModuleFlags flags)
@@ -72,8 +79,7 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
       exact_algebra_(flags.has(ModuleFlag::kFastMath)),
       zero_mul_(flags.has(ModuleFlag::kZeroMul)),
       no_nan_(flags.has(ModuleFlag::kNoNan)),
-      wide_(u->op == Op::kMul && flags.has(ModuleFlag::kWideProducts) &&
-            (u->dtype.scalar() == Scalar::kF16 || u->dtype.scalar() == Scalar::kBF16)) {
+      wide_(MayBeWide(u, flags)) {
   if (!exact_algebra_ && !flags.has(ModuleFlag::kInfRatio)) return;
   if (op_ == Op::kDiv) ratio_[0] = AddsOne(u->src(1));
   if (op_ == Op::kMul) {
@@ -135,7 +141,7 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
                         op_ != Op::kNeg && !IsMovement(op_) && op_ != Op::kBitcast;
     if (rounds) e += 2 * UnitRoundoff(s) * greatest + tiny;
   }
-  // The product may not be rounded, so that it does not overflow either.
+  // The value may not be rounded, so that it does not overflow either.
   if (wide_)
     e += std::isinf(y) ? std::numeric_limits<double>::infinity()
                        : UnitRoundoff(s) * std::fabs(y) + tiny;

@@ -32,7 +32,7 @@ class FlagError {
   Op op_;
   bool exact_algebra_;  // fast-math
   bool zero_mul_, no_nan_;
-  bool wide_;  // wide-products: the op is a product that may not be rounded
+  bool wide_;  // wide-products and wide-halves: the result may not be rounded
   // fast-math: the products of the op's constant factors below 1, and above 1.
   double small_factors_ = 1, large_factors_ = 1;
   // inf-ratio: by source, whether the op may be x/(x + 1), alone or as a part of a product, with

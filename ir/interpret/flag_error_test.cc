@@ -176,6 +176,17 @@ TEST(FlagError, WideProducts) {
   EXPECT_FALSE(IsAllowed("", square, 300, 90000));
 }
 
+// So may any half that an op makes from wider values.
+TEST(FlagError, WideHalves) {
+  const std::string third = "  %h = cast %x : f16\n  %r = cast %h : f32\n";
+  const std::string flag = "\"wide-halves\"";
+  const double x = 1 + 0x1p-12;
+  EXPECT_TRUE(IsAllowed(flag, third, x, x));
+  EXPECT_FALSE(IsAllowed("", third, x, x));
+  EXPECT_FALSE(IsAllowed("\"wide-products\"", third, x, x));
+  EXPECT_FALSE(IsAllowed(flag, third, x, x + 0x1p-9));
+}
+
 TEST(Allowed, FlagsWhereNothingIsTracked) {
   const auto differ = [](ModuleFlags flags, double expected, double actual) {
     return Difference(F32({1}, {expected}), F32({1}, {actual}), {.ulps = 4, .flags = flags})

@@ -37,7 +37,9 @@ KernelNests::KernelNests(const loop_nest::LoopNest& nest) : s_(nest) {
     loops_.push_back({axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind),
                       !axis.shares.empty(), base.reduce != nullptr});
     // One instruction takes all of these terms.
-    if (s_.matrix && s_.matrix->term == axis.name) loops_.back().steps = Steps::kLanes;
+    for (const loop_nest::MatrixAxes& m : s_.matrices) {
+      if (m.term == axis.name) loops_.back().steps = Steps::kLanes;
+    }
   }
 }
 

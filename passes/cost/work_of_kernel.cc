@@ -116,20 +116,21 @@ class WorkBuilder {
     const UOp* terms = reduce->src(0);
     while (IsMovement(terms->op)) terms = terms->src(0);
     const bool adds = static_cast<Op>(reduce->word()) == Op::kAdd;
-    if (adds && terms->op == Op::kMul && (target_.fast_fma || s_.matrix)) fused_.Insert(terms);
+    if (adds && terms->op == Op::kMul && (target_.fast_fma || !s_.matrices.empty()))
+      fused_.Insert(terms);
     double weight = passes::OpWeight(static_cast<Op>(reduce->word()));
     if (adds && terms->op == Op::kDot4 && target_.dot4_rate > 0) {
       fused_.Insert(terms);
       weight *= target_.int_rate / target_.dot4_rate;
     }
-    if (s_.matrix) {
+    if (!s_.matrices.empty()) {
       // Matrix instructions take what is cast, at another rate.
       for (const UOp* factor : terms->srcs()) {
         while (IsMovement(factor->op)) factor = factor->src(0);
         fused_.Insert(factor);
       }
       weight *= target_.flops_per_second /
-                target_.MatrixOperationsPerSecond(BitWidth(s_.matrix->instruction.a));
+                target_.MatrixOperationsPerSecond(BitWidth(s_.matrices[0].instruction.a));
     }
     AxisSet set = Visit(reduce->src(0), reduce);
     set |= nests_.AxesOfOwner(reduce);
@@ -261,7 +262,7 @@ class WorkBuilder {
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
     m.nest = nests_.NestOf(axes);
-    if (s_.matrix) m.spread = ItemsOfMatrix(axes);
+    if (!s_.matrices.empty()) m.spread = ItemsOfMatrix(axes);
     m.is_broadcast = IsBroadcast(m, nullptr, axes);
     work_.accesses.push_back(std::move(m));
   }
@@ -282,7 +283,7 @@ class WorkBuilder {
     double items = 1;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       const std::string& name = s_.axes[i].name;
-      if (name != s_.matrix->row_lane && name != s_.matrix->column_lane) continue;
+      if (!s_.IsMatrixLane(name)) continue;
       if (!axes.test(static_cast<unsigned>(i))) items *= work_.loops[i].trips;
     }
     return items;

@@ -22,6 +22,11 @@ void ArgReader::operator()(std::vector<std::string>& names) {
   } while (!problem_ && Next());
 }
 
+void ArgReader::operator()(std::optional<std::string>& name) {
+  if (!Next()) return;
+  (*this)(name.emplace());
+}
+
 void ArgReader::operator()(int64_t& number) {
   const DirectiveArg* arg = Next();
   if (!arg) {
@@ -80,6 +85,10 @@ absl::Status ArgReader::Finish(const Doc& doc) const {
 
 void ArgWriter::operator()(const std::vector<std::string>& names) {
   for (const std::string& name : names) (*this)(name);
+}
+
+void ArgWriter::operator()(const std::optional<std::string>& name) {
+  if (name) (*this)(*name);
 }
 
 void ArgWriter::operator()(const std::optional<int64_t>& number) {

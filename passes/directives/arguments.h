@@ -41,6 +41,7 @@ class ArgReader {
 
   void operator()(std::string& name);
   void operator()(std::vector<std::string>& names);  // all that are left
+  void operator()(std::optional<std::string>& name);
   void operator()(int64_t& number);
   void operator()(std::optional<int64_t>& number);
   void operator()(ItemsOrAxis& either);
@@ -63,6 +64,7 @@ class ArgWriter {
 
   void operator()(const std::string& name) { text_.args.push_back({name, 0}); }
   void operator()(const std::vector<std::string>& names);
+  void operator()(const std::optional<std::string>& name);
   void operator()(int64_t number) { text_.args.push_back({"", number}); }
   void operator()(const std::optional<int64_t>& number);
   void operator()(const ItemsOrAxis& either);

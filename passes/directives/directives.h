@@ -112,6 +112,19 @@ struct GroupTop : Group {
   void Apply(loop_nest::LoopNest& nest) const;
 };
 
+// Illegal: own(s0, i0.1) of other sizes.
+struct Own {
+  static constexpr Doc kDoc = {
+      "own", "own(AXIS, LOCAL)",
+      "the work-items along LOCAL each make a part of what is staged along AXIS, and keep it in "
+      "private memory, since none reads another's; or terms of a reduce, which shuffles combine"};
+  std::string axis;
+  std::string items;
+  void Visit(auto&& v) { v(axis), v(items); }
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
+};
+
 // Illegal: pack(p0, r0) in a work-item's memory, since a reduce's axis is no loop around results.
 struct Pack {
   static constexpr Doc kDoc = {
@@ -131,13 +144,16 @@ struct Pack {
 // Illegal: matrix(i0, i1, r0) if the factors of the product are floats.
 struct Matrix {
   static constexpr Doc kDoc = {
-      "matrix", "matrix(ROWS, COLUMNS, TERMS)",
+      "matrix", "matrix(ROWS, COLUMNS, TERMS[, LOCAL])",
       "16 rows, 8 columns and 16 terms of a product of halves become one matrix instruction of 32 "
-      "work-items"};
+      "work-items. The columns of a staged value are owned by the 4 work-items along LOCAL; "
+      "another "
+      "sum with the same rows names their upcast axis"};
   std::string rows;
   std::string columns;
   std::string terms;
-  void Visit(auto&& v) { v(rows), v(columns), v(terms); }
+  std::optional<std::string> items;
+  void Visit(auto&& v) { v(rows), v(columns), v(terms), v(items); }
   absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
   void Apply(loop_nest::LoopNest& nest) const;
 };

@@ -49,7 +49,7 @@ absl::Status Neighbours::Check(const loop_nest::LoopNest& nest, const passes::Ta
   const bool has_items =
       (own.kind == AxisKind::kLocal || own.kind == AxisKind::kGroup) && own.shares.empty();
   if (!has_items) return Illegal("the axis has no work-items of its own");
-  if (nest.matrix) return Illegal("matrix instructions number the work-items");
+  if (!nest.matrices.empty()) return Illegal("matrix instructions number the work-items");
   for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.kind != AxisKind::kGlobal && a.grid_dim >= 0) {
       return Illegal("the work-items along ", a.name, " are neighbours");

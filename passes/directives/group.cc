@@ -64,4 +64,40 @@ void Group::Apply(loop_nest::LoopNest& nest) const { Bind(nest, *this, /*in_bloc
 
 void GroupTop::Apply(loop_nest::LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/true); }
 
+absl::Status Own::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
+  size_t own = 0, at = 0;
+  if (absl::Status s = FindAxis(nest, axis, own); !s.ok()) return s;
+  if (absl::Status s = FindAxis(nest, items, at); !s.ok()) return s;
+  const loop_nest::LoopAxis &whole = nest.axes[own], &with = nest.axes[at];
+  for (const loop_nest::LoopAxis& a : nest.axes) {
+    if (a.shares != with.name && a.name != with.name) continue;
+    if ((nest.varies[whole.base] & analysis::LoopBit(a.base)) == 0) continue;
+    return Illegal(nest.base[whole.base].staged ? "what is staged" : "the reduce",
+                   " varies along axis ", a.name);
+  }
+  if (whole.kind != AxisKind::kReduce && whole.kind != AxisKind::kStage) {
+    return Illegal("axis ", axis, " is ", std::string(AxisKindName(whole.kind)));
+  }
+  if (with.kind != AxisKind::kLocal) return Illegal("axis ", items, " is not local");
+  if (absl::Status s = CheckUnused(nest, own); !s.ok()) return s;
+  if (whole.max_size != with.max_size || whole.size.is_symbolic()) {
+    return Illegal("axis ", axis, " has ", whole.max_size, " steps, and axis ", items, " ",
+                   with.max_size);
+  }
+  if (nest.padded[whole.base]) return Illegal("axis ", axis, " is padded");
+  const bool is_reduce = whole.kind == AxisKind::kReduce;
+  if (is_reduce && !(nest.IsMatrixLane(items) && nest.matrices[0].column_lane == items)) {
+    return Illegal("parts of a reduce are combined by the four neighbours of a matrix's columns");
+  }
+  return is_reduce && !target.HasMatrixInstructions()
+             ? Illegal("target ", target.name, " has no shuffles")
+             : absl::OkStatus();
+}
+
+void Own::Apply(loop_nest::LoopNest& nest) const {
+  const size_t at = nest.Bind(nest.AxisNamed(axis), AxisKind::kGroup);
+  nest.axes[at].shares = items;
+  nest.axes[at].owned = true;
+}
+
 }  // namespace tg::directive

@@ -11,23 +11,30 @@
 namespace tg::directive {
 namespace {
 
+// Pairs of neighbouring columns of an instruction, each of one work-item.
+constexpr int64_t kColumnLanes = 4;
+
 const UOp* BelowMovement(const UOp* u) {
   while (IsMovement(u->op)) u = u->src(0);
   return u;
 }
 
-// A packed value that is converted to the type of a product.
+// A packed or staged value that is converted to the type of a product.
 struct Factor {
   Scalar type;
   analysis::LoopSet varies;
 };
 
-std::optional<Factor> FactorOf(const loop_nest::LoopNest& nest, const UOp* factor) {
+std::optional<Factor> FactorOf(const loop_nest::LoopNest& nest, const UOp* factor,
+                               analysis::LoopSet term) {
   const UOp* cast = BelowMovement(factor);
   if (cast->op != Op::kCast) return std::nullopt;
   const UOp* source = BelowMovement(cast->src(0));
   for (const analysis::PackedValue& value : nest.packed) {
     if (value.node == source) return Factor{source->dtype.scalar(), value.varies};
+  }
+  if (source->op == Op::kStaged && !nest.AxesOf(source).empty()) {
+    return Factor{source->dtype.scalar(), nest.VariesOf(source) | term};
   }
   return std::nullopt;
 }
@@ -41,8 +48,11 @@ absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest
   if (static_cast<Op>(reduce->word()) != Op::kAdd || product->op != Op::kMul) {
     return Illegal("the reduce is no sum of products");
   }
-  auto a = FactorOf(nest, product->src(0)), b = FactorOf(nest, product->src(1));
-  if (!a || !b) return Illegal("a factor is no packed value that is cast to the product's type");
+  const analysis::LoopSet term = analysis::LoopBit(nest.axes[axes[2]].base);
+  auto a = FactorOf(nest, product->src(0), term), b = FactorOf(nest, product->src(1), term);
+  if (!a || !b) {
+    return Illegal("a factor is no packed or staged value that is cast to the product's type");
+  }
   const analysis::LoopSet row = analysis::LoopBit(nest.axes[axes[0]].base),
                           column = analysis::LoopBit(nest.axes[axes[1]].base);
   const auto fits = [&](analysis::LoopSet of_rows, analysis::LoopSet of_columns) {
@@ -54,7 +64,6 @@ absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest
     return Illegal("one factor must vary along axis ", nest.axes[axes[0]].name,
                    " and only the other along axis ", nest.axes[axes[1]].name);
   }
-  const analysis::LoopSet term = analysis::LoopBit(nest.axes[axes[2]].base);
   if ((a->varies & b->varies & term) == 0) {
     return Illegal("a factor does not vary along axis ", nest.axes[axes[2]].name);
   }
@@ -79,20 +88,35 @@ std::string Inner(loop_nest::LoopNest& nest, const std::string& axis, int64_t si
 }  // namespace
 
 absl::Status Matrix::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
-  if (nest.matrix) return Illegal("the kernel has matrix instructions already");
+  const bool is_first = nest.matrices.empty();
+  if (!is_first && (nest.matrices[0].row != rows || items != nest.matrices[0].column_lane)) {
+    return Illegal("the kernel has matrix instructions already, of rows ", nest.matrices[0].row);
+  }
   loop_nest::AxisList axes;
   for (const std::string* name : {&rows, &columns, &terms}) {
     size_t at = 0;
     if (absl::Status s = FindAxis(nest, *name, at); !s.ok()) return s;
-    const AxisKind kind = name == &terms ? AxisKind::kReduce : AxisKind::kGlobal;
+    const AxisKind kind = name == &terms               ? AxisKind::kReduce
+                          : name == &rows && !is_first ? AxisKind::kUpcast
+                          : name == &columns && items  ? AxisKind::kStage
+                                                       : AxisKind::kGlobal;
     if (nest.axes[at].kind != kind) {
       return Illegal("axis ", *name, " is ", std::string(AxisKindName(nest.axes[at].kind)));
     }
     axes.push_back(at);
   }
+  if (items) {
+    size_t at = 0;
+    if (absl::Status s = FindAxis(nest, *items, at); !s.ok()) return s;
+    const loop_nest::LoopAxis& local = nest.axes[at];
+    if (local.kind != AxisKind::kLocal || local.max_size != kColumnLanes) {
+      return Illegal("axis ", *items, " is not local of ", kColumnLanes, " work-items");
+    }
+    if (nest.padded[nest.axes[axes[1]].base]) return Illegal("axis ", columns, " is padded");
+  }
   TG_ASSIGN_OR_RETURN(const MatrixInstruction instruction, InstructionFor(nest, axes));
   const int64_t sizes[] = {instruction.m, instruction.n, instruction.k};
-  for (size_t k = 0; k < 3; ++k) {
+  for (size_t k = is_first ? 0 : 1; k < 3; ++k) {
     if (absl::Status s = CheckSplit(nest, axes[k], sizes[k]); !s.ok()) return s;
   }
   return absl::OkStatus();
@@ -106,16 +130,32 @@ void Matrix::Apply(loop_nest::LoopNest& nest) const {
     nest.Bind(nest.AxisNamed(name), kind);
     return name;
   };
-  const std::string row = Inner(nest, rows, instruction->m),
-                    column = Inner(nest, columns, instruction->n);
-  nest.Split(nest.AxisNamed(row), 2, instruction->m / 2);
-  nest.Split(nest.AxisNamed(column), instruction->n / 2, 2);
-  nest.matrix = {.instruction = *instruction,
-                 .row = bind(row + ".0", AxisKind::kUpcast),
-                 .row_lane = bind(row + ".1", AxisKind::kLocal),
-                 .column_lane = bind(column + ".0", AxisKind::kLocal),
-                 .column = bind(column + ".1", AxisKind::kUpcast),
-                 .term = Inner(nest, terms, instruction->k)};
+  loop_nest::MatrixAxes matrix = {
+      .instruction = *instruction,
+      .reduce = nest.base[nest.axes[nest.AxisNamed(terms)].base].reduce};
+  if (nest.matrices.empty()) {
+    const std::string row = Inner(nest, rows, instruction->m);
+    nest.Split(nest.AxisNamed(row), 2, instruction->m / 2);
+    matrix.row = bind(row + ".0", AxisKind::kUpcast);
+    matrix.row_lane = bind(row + ".1", AxisKind::kLocal);
+  } else {
+    matrix.row = nest.matrices[0].row;
+    matrix.row_lane = nest.matrices[0].row_lane;
+  }
+  const std::string column = Inner(nest, columns, instruction->n);
+  nest.Split(nest.AxisNamed(column), kColumnLanes, instruction->n / kColumnLanes);
+  if (items) {
+    loop_nest::LoopAxis& own =
+        nest.axes[nest.Bind(nest.AxisNamed(column + ".0"), AxisKind::kGroup)];
+    own.shares = *items;
+    own.owned = true;
+    matrix.column_lane = *items;
+  } else {
+    matrix.column_lane = bind(column + ".0", AxisKind::kLocal);
+  }
+  matrix.column = bind(column + ".1", AxisKind::kUpcast);
+  matrix.term = Inner(nest, terms, instruction->k);
+  nest.matrices.push_back(std::move(matrix));
 }
 
 }  // namespace tg::directive

@@ -1,7 +1,9 @@
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
 
@@ -22,9 +24,14 @@ absl::Status CheckInReduce(const loop_nest::LoopNest& nest, const analysis::Pack
   if ((value.varies & analysis::LoopBit(axis.base)) == 0) {
     return Illegal("the value does not vary along axis ", axis.name);
   }
+  const UOp* const reduce = nest.base[axis.base].reduce;
+  const bool is_tuple = reduce->op == Op::kReduceTuple;
+  const std::vector<const UOp*> terms = is_tuple ? PostOrder(reduce) : std::vector<const UOp*>();
   for (size_t n = 0; n < nest.base.size(); ++n) {
-    const bool inside =
-        nest.base[n].IsStored() || nest.base[n].reduce == nest.base[axis.base].reduce;
+    const analysis::BaseAxis& base = nest.base[n];
+    // What a tuple combines is made in the loop over its terms.
+    const bool inside = base.IsStored() || base.reduce == reduce ||
+                        llvm::is_contained(terms, base.reduce ? base.reduce : base.staged);
     if (inside || (value.varies & analysis::LoopBit(n)) == 0) continue;
     return Illegal("the value varies along axis ", nest.base[n].name, ", one of another loop");
   }

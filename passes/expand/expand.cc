@@ -198,7 +198,7 @@ class Expander {
   Expanded Subgroup(const UOp* u) {
     switch (SubgroupOp(u->op)) {
       case SubgroupOp::kShuffle:
-        return Widen(u);
+        return Shuffle(u);
       case SubgroupOp::kWmma:
       case SubgroupOp::kLdMatrix:
         return Separate(u);
@@ -241,6 +241,14 @@ class Expander {
     const DType t =
         u->dtype.is_void() ? u->dtype : u->dtype.WithLanes(static_cast<int>(u->dtype.lanes() * n));
     return {b_.context().Make(u->op, t, {srcs.data(), srcs.size()}, u->attr), axes};
+  }
+
+  // All lanes of the value come from one work-item.
+  Expanded Shuffle(const UOp* u) {
+    const Expanded value = map_[u->src(0)];
+    if (map_[u->src(1)].axes != 0) return Separate(u);
+    const UOp* const sources[] = {value.node, map_[u->src(1)].node};
+    return {b_.context().Make(u->op, value.node->dtype, sources, u->attr), value.axes};
   }
 
   // The lanes that constant numbers pick, one for each combination of the unrolled axes.

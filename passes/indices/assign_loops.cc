@@ -92,7 +92,7 @@ class Maker {
     // A matrix instruction numbers its work-items by the innermost dimensions.
     std::stable_partition(local.begin(), local.end(),
                           [&](const Dimension& d) { return !IsLane(s_.axes[d.axes[0]].name); });
-    if (s_.matrix && s_.axes[local.back().axes[0]].name == s_.matrix->row_lane) {
+    if (!s_.matrices.empty() && s_.axes[local.back().axes[0]].name == s_.matrices[0].row_lane) {
       std::swap(local.back(), local[local.size() - 2]);
     }
     if (absl::Status s = Assign(grid, SpecialName::kGrid0, target_.max_groups); !s.ok()) return s;
@@ -109,9 +109,7 @@ class Maker {
   }
 
  private:
-  bool IsLane(const std::string& name) const {
-    return s_.matrix && (name == s_.matrix->row_lane || name == s_.matrix->column_lane);
-  }
+  bool IsLane(const std::string& name) const { return s_.IsMatrixLane(name); }
   bool IsShared(const std::string& name) const {
     return std::any_of(s_.axes.begin(), s_.axes.end(),
                        [&](const loop_nest::LoopAxis& a) { return a.shares == name; });

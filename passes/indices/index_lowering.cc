@@ -68,7 +68,9 @@ absl::StatusOr<const UOp*> IndexLowering::Run(bool clamped) {
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
     roots = {b_.End(all, where_.loops)};
   }
-  return b_.Sink(roots);
+  const UOp* lowered = b_.Sink(roots);
+  if (!owned_.empty()) lowered = KeepOwnParts(lowered);
+  return status_.ok() ? absl::StatusOr<const UOp*>(lowered) : status_;
 }
 
 const UOp* IndexLowering::LowerStore(const UOp* store) {

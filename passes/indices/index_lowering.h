@@ -98,6 +98,7 @@ class IndexLowering {
     struct Axis {
       int64_t size;
       const UOp *filled, *read;
+      size_t base = 0;  // in local memory: the base axis that it is a part of
     };
     PositionId source;  // where its elements are computed
     std::vector<const UOp*> unrolls, ranges;
@@ -133,9 +134,11 @@ class IndexLowering {
   // (passes/simplify/closed_reduce.h). Null if it needs one. Loops and memory inside x stay as they
   // are.
   const UOp* Fold(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
-  // The sum of products over the terms of matrix instructions (LoopNest::matrix), for one result of
-  // a work-item. The terms' axis leaves `plan`. Null if `x` is no product of two halves.
-  const UOp* MatrixTerms(const UOp* x, ReduceAt& plan);
+  // The sum of products over the terms of matrix instructions (LoopNest::matrices), for one result
+  // of a work-item. The terms' axis leaves `plan`. Null if `x` is no product of two halves.
+  const UOp* MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan);
+  // The sum of the matrix instruction over unrolled terms: each adds to the one before.
+  const UOp* Chained(const UOp* product, const std::vector<const UOp*>& unrolls);
   // Removes the axes along which `x` is invariant from `plan`, and returns a range for each.
   // Reducing the result of the remaining plan over these ranges gives the whole reduce; algebra
   // does that without a loop.
@@ -171,6 +174,24 @@ class IndexLowering {
   const UOp* ForWholeGroup(const UOp* reduce, const analysis::Position& at);
   // A load of a staged value. The first call also emits the computation.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
+  // A part of a staged value's element number of which each work-item owns one (LoopAxis::owned):
+  // that with number / stride % size == item.
+  struct OwnedPart {
+    int64_t stride, size;
+    const UOp* item;
+  };
+  // The coordinates of the work-items that own parts of a reduce or a staged value.
+  std::vector<const UOp*> OwnersOf(const UOp* node) const;
+  // The parts of the row-major element number along the base axes `own`, by descending stride.
+  std::vector<OwnedPart> OwnedParts(const std::vector<size_t>& own) const;
+  // The number of an element among those of its owner. An error in `status_` if that is another
+  // work-item than the one that runs.
+  const UOp* AmongOwn(const UOp* element, const std::vector<OwnedPart>& parts);
+  // The body with the memory of staged values that work-items own parts of, and all addresses in
+  // it, reduced to one part.
+  const UOp* KeepOwnParts(const UOp* sink);
+  // `x`, of which each of the `item`'s `size` neighbours has a part, combined over them.
+  const UOp* CombineNeighbours(Op op, const UOp* x, const UOp* item);
   // Whether the staged value is kept in the output: the element at `source` is then stored where
   // the result of the same row will be.
   bool IsInOutput(const UOp* staged, const std::vector<size_t>& own, PositionId source) const;
@@ -291,6 +312,7 @@ class IndexLowering {
   NodeMap<int> folded_, looped_;   // by reduce: at how many positions it has no loop, or one
   NodeMap<size_t> axis_of_range_;  // by range: 1 + the schedule's axis
   std::unordered_map<uint64_t, PackedAt> packed_;
+  std::unordered_map<int64_t, std::vector<OwnedPart>> owned_;  // by number of a `stage`
   NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   bool clamped_ = false;                  // as given to Run

@@ -47,7 +47,12 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
       // will do, so 0 is used.
       Shape shape;
       std::vector<const UOp*> index, parts;
-      for (const Inside& inside : CoordinatesIn(u)) {
+      for (Inside inside : CoordinatesIn(u)) {
+        for (size_t k = 0; k < nest_.axes.size(); ++k) {
+          const bool owns =
+              nest_.axes[k].owned && nest_.axes[k].shares == nest_.axes[inside.axis].name;
+          if (owns && nest_.IsCopied(value, k)) inside.axis = k;
+        }
         shape.push_back(nest_.axes[inside.axis].max_size);
         const bool is_copied = nest_.IsCopied(value, inside.axis);
         index.push_back(is_copied ? add(inside) : b_.Index(0));
@@ -75,7 +80,7 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
     return place(a) < place(b);
   });
   for (const Coordinate& c : all) {
-    plan.axes.push_back({nest_.axes[c.axis].max_size, c.filled, c.read});
+    plan.axes.push_back({nest_.axes[c.axis].max_size, c.filled, c.read, nest_.axes[c.axis].base});
     plan.ranges.push_back(c.filled);
     plan.row += !nest_.base[nest_.axes[c.axis].base].IsStored();
   }

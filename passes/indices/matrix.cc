@@ -1,6 +1,7 @@
 // The part of IndexLowering that makes matrix instructions.
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/indices/index_lowering.h"
@@ -15,7 +16,20 @@ const UOp* ConvertedBy(const UOp* factor) {
   return factor->op == Op::kCast ? factor->src(0) : nullptr;
 }
 
-bool DependsOn(const UOp* x, const UOp* leaf) { return llvm::is_contained(PostOrder(x), leaf); }
+// Whether `x` depends on the leaf. What memory holds does not count: work-items read their own, and
+// all that a group copies.
+bool DependsOn(const UOp* x, const UOp* leaf) {
+  NodeSet seen;
+  std::vector<const UOp*> stack = {x};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (u == leaf) return true;
+    if (u->op == Op::kStage || !seen.Insert(u)) continue;
+    stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+  }
+  return false;
+}
 
 // Makes the fragments of one matrix instruction (FragmentElement). A work-item of number 4 *
 // row_lane + column_lane has of the left factor the elements of rows row_lane and row_lane + 8, and
@@ -154,9 +168,26 @@ class Fragments {
 
 }  // namespace
 
-const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
-  if (!nest_.matrix || !target_.HasMatrixInstructions()) return nullptr;
-  const loop_nest::MatrixAxes& m = *nest_.matrix;
+const UOp* IndexLowering::Chained(const UOp* product, const std::vector<const UOp*>& unrolls) {
+  Shape sizes;
+  for (const UOp* unroll : unrolls) sizes.push_back(unroll->word(1));
+  const UOp* sum = product->src(2);
+  for (int64_t n = 0; n < NumElements(sizes); ++n) {
+    const std::vector<const UOp*> at = analysis::Unflatten(b_, sizes, b_.Index(n), simplify_);
+    NodeMap<const UOp*> changed;
+    for (size_t k = 0; k < unrolls.size(); ++k) changed[unrolls[k]] = at[k];
+    const UOp* const sources[] = {Replaced(product->src(0), changed),
+                                  Replaced(product->src(1), changed), sum};
+    sum = b_.context().Make(Op::kWmma, product->dtype, sources, product->attr);
+  }
+  return sum;
+}
+
+const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan) {
+  const auto axes = llvm::find_if(
+      nest_.matrices, [&](const loop_nest::MatrixAxes& m) { return m.reduce == reduce; });
+  if (axes == nest_.matrices.end() || !target_.HasMatrixInstructions()) return nullptr;
+  const loop_nest::MatrixAxes& m = *axes;
   const auto leaf = [&](const std::string& name) { return where_.axis[nest_.AxisNamed(name)]; };
   const size_t term = nest_.AxisNamed(m.term);
   const auto range =
@@ -198,6 +229,7 @@ const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
   const UOp* product = ctx.Make(Op::kWmma, results, sources,
                                 ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(instruction.name)}}));
   plan.ranges.erase(range);
+  if (plan.ranges.empty()) product = Chained(product, std::exchange(plan.unrolls, {}));
   const UOp* number = b_.Add(b_.Mul(at.row, b_.Index(2)), at.column);
   return ctx.Make(Op::kExtract, DType(instruction.accumulator), {product, number});
 }
@@ -222,7 +254,14 @@ void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
   // A row has the elements that are next to each other in the source.
   int64_t row = 1;
   plan.row = plan.axes.size();
-  while (plan.row > 0 && stride(plan.axes[plan.row - 1]) == row) row *= plan.axes[--plan.row].size;
+  const auto add = [&] { row *= plan.axes[--plan.row].size; };
+  while (plan.row > 0 && stride(plan.axes[plan.row - 1]) == row) add();
+  if (plan.row > 0) return;
+  // Rows that follow each other without a gap are rows all the same.
+  plan.row = plan.axes.size();
+  row = 1;
+  const size_t base = plan.axes.back().base;
+  while (plan.row > 0 && plan.axes[plan.row - 1].base == base) add();
 }
 
 }  // namespace tg::indices

@@ -232,7 +232,7 @@ const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) 
     }
     std::vector<const UOp*> lanes = free_.UnrollsOf(x);
     std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
-    if (value->is_local && nest_.matrix) OrderByAddress(plan, x);
+    if (value->is_local && !nest_.matrices.empty()) OrderByAddress(plan, x);
     StageOptions options = {.is_local = value->is_local};
     if (value->is_local) {
       options.row = plan.row > 0 ? plan.SizeFrom(plan.row) : 0;

@@ -177,7 +177,7 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
   ReduceAt rest = plan;
-  if (const UOp* terms = MatrixTerms(x, rest)) {
+  if (const UOp* terms = MatrixTerms(key.node, x, rest)) {
     x = ReduceTerms(b_, free_, op, terms, rest.unrolls, rest.ranges, target_.MaxTile());
     return in_blocks ? blocks_ = WithEarlierBlocks(op, x) : x;
   }
@@ -185,6 +185,11 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   if (!in_blocks) idle = HoistInvariantAxes(op, x, rest);
   if (CombinesFirst(x, rest)) x = ReduceLanes(b_, free_, op, x, std::exchange(rest.unrolls, {}));
   x = ReduceTerms(b_, free_, op, x, rest.unrolls, rest.ranges, target_.MaxTile());
+  for (const UOp* item : OwnersOf(key.node)) {
+    if (!llvm::is_contained(rest.specials, item)) continue;
+    llvm::erase_value(rest.specials, item);
+    x = CombineNeighbours(op, x, item);
+  }
   if (!rest.specials.empty()) x = GroupReduce(b_, op, x, rest.specials);
   for (const UOp* range : idle) x = Fold(op, x, {range});
   if (in_blocks) x = blocks_ = WithEarlierBlocks(op, x);

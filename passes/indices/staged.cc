@@ -27,6 +27,7 @@ IndexLowering::StagedAt& IndexLowering::PlanStaged(const Key& key, const std::ve
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
+  for (const UOp* item : OwnersOf(key.node)) llvm::erase_value(plan.specials, item);
   // The indices are checked against the shape, since they may be out of bounds in the padding of
   // stored axes along which the value does not vary.
   plan.valid = InShape(staged.index, shape, InStored(nest_.VariesOf(key.node)));
@@ -123,6 +124,8 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
     plan.memory = MakeStage(b_, x, size, element(plan.source), plan.guard,
                             {plan.ranges, plan.unrolls, plan.specials},
                             {.is_local = is_local, .interleaved = !is_local && interleaved});
+    if (auto parts = OwnedParts(own); !parts.empty())
+      owned_[plan.memory->word()] = std::move(parts);
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);

@@ -88,6 +88,7 @@ IndexLowering::TupleAt& IndexLowering::PlanTuple(const Key& key) {
   plan.own = own;
   std::vector<const UOp*> unrolls, ranges, specials;
   const std::vector<const UOp*> axis = OwnAxes(first, unrolls, ranges, specials);
+  for (const UOp* item : OwnersOf(first)) llvm::erase_value(specials, item);
   const auto is_inner = [&](const UOp* leaf) {
     return nest_.base[nest_.axes[*AxisOfLeaf(leaf)].base].staged != nullptr;
   };
@@ -126,7 +127,8 @@ const UOp* IndexLowering::ElementOf(const TupleAt& plan, const TupleAt::Number& 
   if (!number.is_inner) return lane;
   Shape extents;
   for (size_t i : plan.own) extents.push_back(nest_.base[i].max_size);
-  const UOp* element = analysis::Flatten(b_, extents, index, simplify_);
+  const UOp* element =
+      AmongOwn(analysis::Flatten(b_, extents, index, simplify_), OwnedParts(plan.own));
   return simplify_(b_.Add(b_.Mul(element, b_.Index(lanes)), lane));
 }
 
@@ -141,10 +143,12 @@ void IndexLowering::SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const
   int64_t decrease = 0;
   for (const simplify::AffineExpr::Term& term : form->terms) {
     const UOp* leaf = term.node;
-    const bool inside = leaf->op == Op::kUnroll || llvm::is_contained(plan.inner, leaf);
+    // A group's work-items take as many steps, since they copy and multiply together.
+    const bool local = llvm::is_contained(locals_, leaf);
+    const bool inside = leaf->op == Op::kUnroll || local || llvm::is_contained(plan.inner, leaf);
     if (leaf == range) {
       decrease = -term.coef;
-    } else if (inside && leaf->op == Op::kRange && !IsConst(leaf->src(0))) {
+    } else if (inside && leaf->op != Op::kUnroll && !IsConst(leaf->src(0))) {
       return;
     } else if (inside) {
       const int64_t size = leaf->op == Op::kUnroll ? leaf->word(1) : leaf->src(0)->word();
@@ -203,7 +207,10 @@ void IndexLowering::EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp
     const TupleAt::Number& number = plan.numbers[i];
     int64_t size = 1;
     LaneNumber(b_, number.lanes, size);
-    for (size_t k : plan.own) size *= number.is_inner ? nest_.base[k].max_size : 1;
+    if (number.is_inner) {
+      for (size_t k : plan.own) size *= nest_.base[k].max_size;
+      for (const OwnedPart& part : OwnedParts(plan.own)) size /= part.size;
+    }
     scratch[i] = b_.Scratch(DType::Pointer(x[i]->dtype.scalar(), size, AddrSpace::kReg));
     const UOp* element = at[i] = ElementOf(plan, number, index);
     std::vector<const UOp*> loops;

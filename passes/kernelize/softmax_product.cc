@@ -2,30 +2,31 @@
 
 #include <utility>
 
+#include "ir/matrix/matrix_instruction.h"
 #include "ir/value.h"
 
 namespace tg::kernelize {
 namespace {
 
-bool IsReduceAlong(const UOp* u, Op op, const UOp* of, size_t axis) {
+bool IsReduceAlong(const UOp* u, Op op, const UOp* of, size_t axis, bool wide) {
   return u->op == Op::kReduceAxis && static_cast<Op>(u->word()) == op &&
-         Unstaged(u->src(0)) == of && u->list(1).size() == 1 &&
+         Unwrapped(u->src(0), wide) == of && u->list(1).size() == 1 &&
          u->list(1)[0] == static_cast<int64_t>(axis);
 }
 
 // The reduce behind `u`, which repeats its results along the reduced axis.
-const UOp* RepeatedReduce(const UOp* u) {
-  u = Unstaged(u);
+const UOp* RepeatedReduce(const UOp* u, bool wide) {
+  u = Unwrapped(u, wide);
   while (u->op == Op::kExpand || u->op == Op::kReshape || u->op == Op::kDetach)
-    u = Unstaged(u->src(0));
+    u = Unwrapped(u->src(0), wide);
   return u->op == Op::kReduceAxis ? u : nullptr;
 }
 
 // Whether `repeated` has the shape of `like` and only repeats its reduce along `axis`.
-bool RepeatsAlong(const UOp* repeated, const UOp* like, size_t axis, ShapeMap& shapes) {
-  repeated = Unstaged(repeated);
+bool RepeatsAlong(const UOp* repeated, const UOp* like, size_t axis, ShapeMap& shapes, bool wide) {
+  repeated = Unwrapped(repeated, wide);
   if (repeated->op != Op::kExpand || shapes.Of(repeated) != shapes.Of(like)) return false;
-  const UOp* row = Unstaged(repeated->src(0));
+  const UOp* row = Unwrapped(repeated->src(0), wide);
   Shape want = shapes.Of(like);
   want[axis] = 1;
   return shapes.Of(row) == want && row->op == Op::kReduceAxis;
@@ -38,51 +39,52 @@ bool IsPositive(const UOp* u) {
 // Sets exponential, maximum, scores, scale and scores_axis from exp2 node `e`.
 bool MatchExponential(const UOp* e, SoftmaxProduct& p, ShapeMap& shapes) {
   if (e->op != Op::kExp2) return false;
-  const UOp* x = Unstaged(e->src(0));
+  const UOp* x = Unwrapped(e->src(0), p.wide);
   if (x->op == Op::kMul && (IsPositive(x->src(0)) || IsPositive(x->src(1)))) {
     const size_t at = IsPositive(x->src(1)) ? 1 : 0;
     p.scale = x->src(at);
-    x = Unstaged(x->src(1 - at));
+    x = Unwrapped(x->src(1 - at), p.wide);
   }
   if (x->op != Op::kSub) return false;
   p.exponential = e;
-  p.scores = Unstaged(x->src(0));
-  p.maximum = RepeatedReduce(x->src(1));
+  p.scores = Unwrapped(x->src(0), p.wide);
+  p.maximum = RepeatedReduce(x->src(1), p.wide);
   if (!p.maximum || p.maximum->list(1).size() != 1) return false;
   p.scores_axis = static_cast<size_t>(p.maximum->list(1)[0]);
-  return IsReduceAlong(p.maximum, Op::kMax, p.scores, p.scores_axis) &&
-         RepeatsAlong(x->src(1), p.scores, p.scores_axis, shapes);
+  return IsReduceAlong(p.maximum, Op::kMax, p.scores, p.scores_axis, p.wide) &&
+         RepeatsAlong(x->src(1), p.scores, p.scores_axis, shapes, p.wide);
 }
 
 // Whether `u` is 1 / total, repeated along the terms.
 bool IsInverseTotal(const UOp* u, SoftmaxProduct& p, ShapeMap& shapes) {
-  u = Unstaged(u);
+  u = Unwrapped(u, p.wide);
   Shape row = shapes.Of(p.exponential);
   row[p.scores_axis] = 1;
   if (u->op == Op::kExpand && shapes.Of(u->src(0)) == row) {
-    const UOp* inverse = Unstaged(u->src(0));
+    const UOp* inverse = Unwrapped(u->src(0), p.wide);
     if (inverse->op != Op::kRecip) return false;
-    p.total = Unstaged(inverse->src(0));
-  } else if (u->op == Op::kRecip && RepeatsAlong(u->src(0), p.exponential, p.scores_axis, shapes)) {
-    p.total = RepeatedReduce(u->src(0));
+    p.total = Unwrapped(inverse->src(0), p.wide);
+  } else if (u->op == Op::kRecip &&
+             RepeatsAlong(u->src(0), p.exponential, p.scores_axis, shapes, p.wide)) {
+    p.total = RepeatedReduce(u->src(0), p.wide);
   } else {
     return false;
   }
-  return IsReduceAlong(p.total, Op::kAdd, p.exponential, p.scores_axis);
+  return IsReduceAlong(p.total, Op::kAdd, p.exponential, p.scores_axis, p.wide);
 }
 
 bool MatchSoftmax(const UOp* u, SoftmaxProduct& p, ShapeMap& shapes) {
   p.softmax = u;
   if (u->op == Op::kDiv) {
-    if (!MatchExponential(Unstaged(u->src(0)), p, shapes)) return false;
-    if (!RepeatsAlong(u->src(1), p.exponential, p.scores_axis, shapes)) return false;
-    p.total = RepeatedReduce(u->src(1));
-    return IsReduceAlong(p.total, Op::kAdd, p.exponential, p.scores_axis);
+    if (!MatchExponential(Unwrapped(u->src(0), p.wide), p, shapes)) return false;
+    if (!RepeatsAlong(u->src(1), p.exponential, p.scores_axis, shapes, p.wide)) return false;
+    p.total = RepeatedReduce(u->src(1), p.wide);
+    return IsReduceAlong(p.total, Op::kAdd, p.exponential, p.scores_axis, p.wide);
   }
   if (u->op != Op::kMul) return false;
   for (size_t i = 0; i < 2; ++i) {
     p.scale = nullptr;
-    if (MatchExponential(Unstaged(u->src(i)), p, shapes) &&
+    if (MatchExponential(Unwrapped(u->src(i), p.wide), p, shapes) &&
         IsInverseTotal(u->src(1 - i), p, shapes)) {
       return true;
     }
@@ -137,7 +139,16 @@ std::optional<size_t> AxisThrough(const UOp* m, size_t axis, ShapeMap& shapes) {
   return std::nullopt;
 }
 
-std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes) {
+std::optional<Scalar> NarrowTypeOf(const SoftmaxProduct& p) {
+  const UOp* u = p.other();
+  while (IsMovement(u->op)) u = u->src(0);
+  if (!p.wide || u->op != Op::kCast) return std::nullopt;
+  const Scalar from = u->src(0)->dtype.scalar();
+  const bool multiplies = MatrixInstructionFor(from, from, p.sum->dtype.scalar()).has_value();
+  return multiplies ? std::optional(from) : std::nullopt;
+}
+
+std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes, bool wide) {
   if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return std::nullopt;
   if (!u->dtype.is_float() || u->list(1).size() != 1) return std::nullopt;
   const UOp* product = u->src(0);
@@ -146,11 +157,36 @@ std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes)
     SoftmaxProduct p;
     p.sum = u;
     p.factor = i;
-    const UOp* x = Unstaged(product->src(i));
-    for (; IsMovement(x->op); x = Unstaged(x->src(0))) p.movement.push_back(x);
+    p.wide = wide;
+    const UOp* x = Unwrapped(product->src(i), wide);
+    for (; IsMovement(x->op); x = Unwrapped(x->src(0), wide)) p.movement.push_back(x);
     if (MatchSoftmax(x, p, shapes) && FollowAxes(p, shapes)) return p;
   }
   return std::nullopt;
+}
+
+bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below) {
+  bool repeats = false;
+  std::optional<size_t> at = axis;
+  std::vector<const UOp*> down;
+  for (; IsMovement(x->op); x = x->src(0)) down.push_back(x);
+  for (const UOp* m : down) {
+    const Shape &from = shapes.Of(m->src(0)), &to = shapes.Of(m);
+    if (m->op == Op::kExpand) *below = m->src(0);
+    if (!at) continue;
+    if (m->op == Op::kExpand) {
+      if (from[*at].Is(1) && !to[*at].Is(1)) repeats = true, at = std::nullopt;
+    } else if (m->op == Op::kPermute) {
+      at = static_cast<size_t>(m->list()[*at]);
+    } else {
+      std::optional<size_t> source;
+      for (size_t k = 0; k < from.size() && !source; ++k) {
+        if (AxisThrough(m, k, shapes) == at && from[k] == to[*at]) source = k;
+      }
+      at = source;
+    }
+  }
+  return repeats;
 }
 
 }  // namespace tg::kernelize

@@ -25,22 +25,47 @@ struct SoftmaxProduct {
   size_t scores_axis = 0;      // the terms' axis of the scores
   size_t axis = 0;             // and of the products
   std::vector<bool> repeats;   // by axis of the products: whether the softmax is the same along it
+  bool wide = false;           // as given to FindSoftmaxProduct
 
   const UOp* product() const { return sum->src(0); }
   const UOp* other() const { return product()->src(1 - factor); }
 };
 
-// Nullopt if `u` is no such sum. `staged` ops inside are looked through.
-std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes);
+// Nullopt if `u` is no such sum. `staged` ops inside are looked through; `wide`: casts between
+// floats too, as values need not be rounded (ModuleFlag::kWideHalves).
+std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes, bool wide);
 
 // The axis of a movement op's result that is axis `axis` of its source, whole. Nullopt if there is
 // none, or if the op does more than move whole axes.
 std::optional<size_t> AxisThrough(const UOp* movement, size_t axis, ShapeMap& shapes);
 
+// Whether the value is the same along axis `axis`: some movement op on the way down repeats it.
+// Sets `below` to the source of the lowest expand.
+bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below);
+
+// The halves that the other factor is widened from, if matrix instructions multiply such.
+std::optional<Scalar> NarrowTypeOf(const SoftmaxProduct& p);
+
 // Skips `staged`.
 inline const UOp* Unstaged(const UOp* u) {
   while (u->op == Op::kStaged) u = u->src(0);
   return u;
+}
+
+// Skips `staged`, and with `wide` casts between f32 and halves.
+inline const UOp* Unwrapped(const UOp* u, bool wide) {
+  const auto is_narrow = [](const UOp* x) {
+    const Scalar s = x->dtype.scalar();
+    return s == Scalar::kF16 || s == Scalar::kBF16;
+  };
+  const auto is_float = [&](const UOp* x) {
+    return is_narrow(x) || x->dtype.scalar() == Scalar::kF32;
+  };
+  for (;; u = u->src(0)) {
+    const bool casts = wide && u->op == Op::kCast && is_float(u) && is_float(u->src(0)) &&
+                       (is_narrow(u) || is_narrow(u->src(0)));
+    if (!casts && u->op != Op::kStaged) return u;
+  }
 }
 
 }  // namespace tg::kernelize

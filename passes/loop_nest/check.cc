@@ -15,11 +15,6 @@ absl::Status Illegal(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-// Whether the axis of this name is one of work-items that a matrix instruction numbers.
-bool IsLane(const LoopNest& nest, const std::string& name) {
-  return nest.matrix && (nest.matrix->row_lane == name || nest.matrix->column_lane == name);
-}
-
 // A grid and a group have at most three dimensions. Axes that share a dimension must not be group
 // axes, must not be bound to a dimension by a directive and must not be lanes of a matrix
 // instruction.
@@ -30,7 +25,7 @@ absl::Status CheckDimensions(const LoopNest& nest) {
     // one for itself.
     const bool local = a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup;
     const bool shared =
-        local && (IsLane(nest, a.name) || a.grid_dim >= 0 ||
+        local && (nest.IsMatrixLane(a.name) || a.grid_dim >= 0 ||
                   llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; }));
     groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
     locals += a.kind == AxisKind::kLocal && !shared;
@@ -62,8 +57,9 @@ absl::Status CheckCopies(const LoopNest& nest, const passes::Target& target) {
       if (!nest.IsCopied(value, i)) continue;
       const LoopAxis& axis = nest.axes[i];
       const char* why = axis.size.is_symbolic() ? "is symbolic"
-                        : axis.shares.empty()   ? nullptr
-                                                : "shares the work-items of another axis";
+                        : axis.shares.empty() || axis.owned
+                            ? nullptr
+                            : "shares the work-items of another axis";
       if (why) return Illegal("a packed value varies along axis ", axis.name, ", which ", why);
     }
   }
@@ -163,21 +159,21 @@ absl::Status CheckOverlap(const LoopNest& nest) {
 // The axes of matrix instructions stay as directive `matrix` binds them, and the 32 work-items of a
 // subgroup act together.
 absl::Status CheckMatrix(const LoopNest& nest) {
-  if (!nest.matrix) return absl::OkStatus();
-  const MatrixAxes& m = *nest.matrix;
-  const std::pair<const std::string*, AxisKind> axes[] = {{&m.row, AxisKind::kUpcast},
-                                                          {&m.row_lane, AxisKind::kLocal},
-                                                          {&m.column_lane, AxisKind::kLocal},
-                                                          {&m.column, AxisKind::kUpcast},
-                                                          {&m.term, AxisKind::kReduce}};
-  for (const auto& [name, kind] : axes) {
-    const int at = nest.FindAxis(*name);
-    if (at < 0 || nest.axes[static_cast<size_t>(at)].kind != kind) {
-      return Illegal("axis ", *name, " is one of a matrix instruction");
+  for (const MatrixAxes& m : nest.matrices) {
+    const std::pair<const std::string*, AxisKind> axes[] = {{&m.row, AxisKind::kUpcast},
+                                                            {&m.row_lane, AxisKind::kLocal},
+                                                            {&m.column_lane, AxisKind::kLocal},
+                                                            {&m.column, AxisKind::kUpcast},
+                                                            {&m.term, AxisKind::kReduce}};
+    for (const auto& [name, kind] : axes) {
+      const int at = nest.FindAxis(*name);
+      if (at < 0 || nest.axes[static_cast<size_t>(at)].kind != kind) {
+        return Illegal("axis ", *name, " is one of a matrix instruction");
+      }
     }
   }
   for (const LoopAxis& axis : nest.axes) {
-    if (axis.kind == AxisKind::kGroup) {
+    if (axis.kind == AxisKind::kGroup && !axis.owned && !nest.matrices.empty()) {
       return Illegal("axis ", axis.name,
                      " divides a sum among work-items, and so does a matrix "
                      "instruction");
@@ -197,7 +193,8 @@ absl::Status CheckTuples(const LoopNest& nest) {
     if (nest.overlap[axis.base] != 0) return Illegal("axis ", axis.name, " of a tuple overlaps");
     if (!terms && nest.padded[axis.base])
       return Illegal("axis ", axis.name, " of a tuple is padded");
-    const bool legal = terms ? axis.kind == AxisKind::kReduce : axis.kind != AxisKind::kGroup;
+    const bool legal =
+        terms ? axis.kind == AxisKind::kReduce : axis.kind != AxisKind::kGroup || axis.owned;
     if (!legal) {
       return Illegal("axis ", axis.name, " is of a tuple, and ",
                      std::string(AxisKindName(axis.kind)));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/output_staging.h"
 
@@ -51,6 +52,11 @@ std::vector<Axis> LoopNest::ToAxes() const {
   return out;
 }
 
+bool LoopNest::IsMatrixLane(std::string_view name) const {
+  if (matrices.empty()) return false;
+  return matrices[0].row_lane == name || matrices[0].column_lane == name;
+}
+
 int64_t LoopNest::GroupSize() const {
   int64_t n = 1;
   for (const LoopAxis& a : axes) {
@@ -70,7 +76,11 @@ int LoopNest::FindAxis(std::string_view name) const {
 bool LoopNest::IsOutermost(size_t axis) const {
   for (size_t i = 0; i < base.size(); ++i) {
     const bool part = (varies[axis] & analysis::LoopBit(i)) != 0;
-    if (part && !base[i].IsStored()) return false;
+    // The inner axes of a tuple are loops inside of the one over its terms.
+    const bool inner = base[i].staged && base[axis].reduce &&
+                       base[axis].reduce->op == Op::kReduceTuple &&
+                       IsSameTuple(base[i].staged, base[axis].reduce);
+    if (part && !base[i].IsStored() && !inner) return false;
   }
   return true;
 }

@@ -36,7 +36,10 @@ struct LoopAxis {
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;   // of the grid or the group, set by directives `grid` and `neighbours`
   std::string shares;  // for a group axis: the local or group axis whose work-items it reuses
-  size_t base = 0;     // the axis in LoopNest::base that it is a part of
+  // For such an axis: each work-item keeps its own part of what is staged, which no other reads, in
+  // private memory; parts of a reduce are combined by shuffles.
+  bool owned = false;
+  size_t base = 0;  // the axis in LoopNest::base that it is a part of
 };
 
 // A part of a base axis. The index along the base axis is the sum of `axes[axis] * stride` over its
@@ -47,10 +50,13 @@ struct Digit {
 };
 
 // Axes, by name, that matrix instructions compute. A subgroup of 32 work-items computes 16 x 8
-// results. A work-item has those in row i, in row i + 8, and in two neighbouring columns.
+// results. A work-item has those in row i, in row i + 8, and in two neighbouring columns. Several
+// sums of a kernel have the same rows and work-items; their columns may be of staged values, of
+// which each work-item then owns its part (LoopAxis::owned).
 struct MatrixAxes {
   static constexpr int64_t kRows = 16, kColumns = 8;
   MatrixInstruction instruction;
+  const UOp* reduce = nullptr;
   std::string row;          // upcast: the first or second eight rows
   std::string row_lane;     // local: of eight rows
   std::string column_lane;  // local: of four pairs of columns
@@ -73,7 +79,7 @@ struct Loops {
   // The base axis that `stage_in_output` names. It is an axis of the staged value that the output
   // holds until the results replace it.
   std::optional<size_t> in_output;
-  std::optional<MatrixAxes> matrix;  // the axes of matrix instructions, if there are any
+  std::vector<MatrixAxes> matrices;  // the axes of matrix instructions, by sum
 };
 
 struct LoopNest : Loops {
@@ -97,6 +103,8 @@ struct LoopNest : Loops {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
   }
+  // Whether work-items along the axis of this name are numbered by matrix instructions.
+  bool IsMatrixLane(std::string_view name) const;
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
   // The stored base axes along which a staged value is recomputed; 0 if it has no axes in `base`.

@@ -15,13 +15,16 @@ int64_t LoopNest::StagedBytes() const {
     int64_t& own = bytes.try_emplace(b.staged, ByteSize(b.staged->dtype.scalar())).first->second;
     own = SaturatingMul(own, b.max_size);
   }
+  for (const LoopAxis& a : axes) {
+    if (a.owned && base[a.base].staged) bytes[base[a.base].staged] /= a.max_size;
+  }
   int64_t sum = 0;
   for (const auto& [node, own] : bytes) sum = SaturatingAdd(sum, own);
   return sum;
 }
 
 int64_t LoopNest::LocalBytes() const {
-  const auto is_group = [](const LoopAxis& a) { return a.kind == AxisKind::kGroup; };
+  const auto is_group = [](const LoopAxis& a) { return a.kind == AxisKind::kGroup && !a.owned; };
   int64_t sum = PackedBytes(/*in_local_memory=*/true);
   if (llvm::none_of(axes, is_group)) return sum;
   NodeSet seen;
@@ -33,7 +36,7 @@ int64_t LoopNest::LocalBytes() const {
     int64_t copies = GroupSize();
     bool shared = false;
     for (size_t a : AxesOf(node)) {
-      if (axes[a].kind != AxisKind::kGroup) continue;
+      if (!is_group(axes[a])) continue;
       shared = true;
       if (base[i].staged) copies /= axes[a].max_size;
     }
@@ -99,7 +102,7 @@ int64_t LoopNest::CopyBytes(const analysis::PackedValue& value) const {
   if (value.is_local && !terms.empty() && value.buffers <= 2) {
     // In a copy for matrix instructions, a row may have the elements for one result instead.
     const int64_t results = row / ByteSize(value.node->dtype.scalar());
-    const int64_t padded = matrix ? std::max(rows, results) : rows;
+    const int64_t padded = !matrices.empty() ? std::max(rows, results) : rows;
     bytes = SaturatingAdd(bytes, SaturatingMul(padded, kRowPadding));
   }
   return SaturatingMul(value.buffers, bytes);

@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg::loop_nest {
@@ -11,7 +12,8 @@ std::string Steps(const LoopAxis& axis) {
 std::string Binding(const LoopAxis& axis) {
   std::string out(AxisKindName(axis.kind));
   if (axis.grid_dim >= 0) absl::StrAppend(&out, ", dimension ", axis.grid_dim);
-  if (!axis.shares.empty()) absl::StrAppend(&out, ", the work-items of ", axis.shares);
+  if (!axis.shares.empty())
+    absl::StrAppend(&out, ", the work-items of ", axis.shares, axis.owned ? ", each its own" : "");
   return out;
 }
 
@@ -26,13 +28,11 @@ std::string PrintLoopNest(const LoopNest& nest) {
     if (const int64_t block = nest.overlap[axis.base]) {
       absl::StrAppend(&out, ", blocks of ", block, " that overlap");
     }
-    if (const MatrixAxes* m = nest.matrix ? &*nest.matrix : nullptr) {
-      const std::string* const own[] = {&m->row, &m->row_lane, &m->column_lane, &m->column,
-                                        &m->term};
-      for (const std::string* name : own) {
-        if (*name == axis.name) absl::StrAppend(&out, ", of a matrix instruction");
-      }
-    }
+    const auto has_axis = [&](const MatrixAxes& m) {
+      const std::string* const own[] = {&m.row, &m.row_lane, &m.column_lane, &m.column, &m.term};
+      return llvm::any_of(own, [&](const std::string* name) { return *name == axis.name; });
+    };
+    if (llvm::any_of(nest.matrices, has_axis)) absl::StrAppend(&out, ", of a matrix instruction");
     absl::StrAppend(&out, "\n");
     indent += "  ";
     for (size_t n = 0; n < nest.packed.size(); ++n) {

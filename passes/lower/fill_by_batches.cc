@@ -100,7 +100,10 @@ std::optional<StagedMemory> StagePlacement::FillByBatches(const StageToPlace& st
                                                           int64_t row) {
   const UOp* step = stage.step;
   const Scalar type = stage.x->dtype.scalar();
-  if (!target_.HasAsyncCopies() || stage.gate || !IsConst(step->src(0)) ||
+  const bool same_for_group = llvm::none_of(PostOrder(step->src(0)), [&](const UOp* u) {
+    return llvm::is_contained(locals_, u) || u->op == Op::kLoad;
+  });
+  if (!target_.HasAsyncCopies() || stage.gate || !same_for_group ||
       !free_.UnrollsOf(stage.x).empty()) {
     return std::nullopt;
   }

@@ -70,9 +70,10 @@ const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contract
                               const std::optional<MatrixInstruction>& instruction) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
-  const auto packed = [&](const UOp* source, const UOp*& operand) {
+  const auto packed = [&](const UOp* source, const UOp* mapped, const UOp*& operand) {
     std::vector<const UOp*> moves;  // the outermost first
     for (; Passes(source, instruction); source = source->src(0)) moves.push_back(source);
+    if (source->op == Op::kStaged) return mapped;
     operand = ctx.Make(Op::kPacked, source->dtype, UOpSpan(&source, 1));
     const UOp* value = operand;
     std::vector<const UOp*> srcs;
@@ -90,7 +91,7 @@ const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contract
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
     for (Contraction& c : contractions) {
       if (u != c.product) continue;
-      for (size_t k = 0; k < 2; ++k) srcs[k] = packed(u->src(k), c.operands[k]);
+      for (size_t k = 0; k < 2; ++k) srcs[k] = packed(u->src(k), srcs[k], c.operands[k]);
     }
     map[u] = ctx.Rebuild(u, ctx, UOpSpan(srcs.data(), srcs.size()));
     body.CarryOver(u, map[u]);

@@ -25,7 +25,8 @@ std::vector<Contraction> FindContractions(const Kernel& kernel);
 
 // Returns the root of a new body in which each operand of these contractions' products is wrapped
 // in a `packed` op. The op goes below the movement ops that repeat the operand, so that it packs
-// each element once; with `instruction`, also below a cast from a type that it takes. Updates
+// each element once; with `instruction`, also below a cast from a type that it takes. Operands that
+// are staged stay. Updates
 // `operands` and `reduce` of each contraction to nodes of the new body.
 const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
                               const std::optional<MatrixInstruction>& instruction = {});

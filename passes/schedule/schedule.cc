@@ -16,6 +16,7 @@
 #include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/cpu_tuple.h"
 #include "passes/schedule/gpu_contraction.h"
+#include "passes/schedule/gpu_tuple.h"
 #include "passes/schedule/kernel_cost.h"
 #include "passes/schedule/packing.h"
 #include "passes/schedule/rules.h"
@@ -97,7 +98,15 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
                           target, candidates);
   if (tuples) {
-    if (!target.is_gpu && target.HasVectors()) ScheduleCpuTuple(builder);
+    if (target.is_gpu) {
+      if (const auto nest = ScheduleGpuTuple(module, calls, kernel, target)) {
+        kernel.axes = nest->ToAxes();
+        ++statistics["schedule.tuples"];
+        return count();
+      }
+    } else if (target.HasVectors()) {
+      ScheduleCpuTuple(builder);
+    }
     kernel.directives = builder.directives();
     kernel.axes = builder.nest().ToAxes();
     return count();

@@ -1,0 +1,366 @@
+#include "passes/kernelize/softmax_blocks.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/value.h"
+#include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg::kernelize {
+namespace {
+
+bool IsLowest(const UOp* x) {
+  return IsConst(x) && x->dtype.is_float() &&
+         DoubleFromBits(x->dtype.scalar(), x->word()) == -std::numeric_limits<double>::infinity();
+}
+
+// Where scores are -inf: where the condition holds, or where it does not.
+struct Mask {
+  const UOp* condition;
+  bool where_true;
+  std::vector<const UOp*> movement;  // from the scores down to the condition
+  const UOp* term = nullptr;         // of a sum of the scores and the mask
+};
+
+// The mask that selects -inf instead of a score, or that is added to the scores: 0 or -inf.
+std::optional<Mask> FindMask(const UOp* scores, bool wide) {
+  const auto selected = [](const UOp* u) -> std::optional<Mask> {
+    if (u->op != Op::kWhere || (!IsLowest(u->src(1)) && !IsLowest(u->src(2)))) return std::nullopt;
+    return Mask{u->src(0), IsLowest(u->src(1)), {}};
+  };
+  if (scores->op != Op::kAdd) return selected(scores);
+  for (const UOp* term : scores->srcs()) {
+    std::vector<const UOp*> movement;
+    const UOp* u = Unwrapped(term, wide);
+    for (; IsMovement(u->op); u = Unwrapped(u->src(0), wide)) movement.push_back(u);
+    std::optional<Mask> mask = selected(u);
+    if (!mask) continue;
+    const UOp* other = u->src(mask->where_true ? 2 : 1);
+    if (!IsConst(other) || DoubleFromBits(other->dtype.scalar(), other->word()) != 0) continue;
+    mask->movement = std::move(movement);
+    mask->term = term;
+    return mask;
+  }
+  return std::nullopt;
+}
+
+// A factor of a product that is itself the product of a half and a constant.
+struct HalfFactor {
+  double factor = 1;
+  const UOp *product = nullptr, *rest = nullptr;
+};
+
+HalfFactor HalfFactorOf(const UOp* u) {
+  while (IsMovement(u->op) || u->op == Op::kCast) u = u->src(0);
+  if (u->op != Op::kMul || !u->dtype.is_float()) return {};
+  for (size_t k = 0; k < 2; ++k) {
+    const UOp* c = u->src(k);
+    if (IsConst(c)) return {DoubleFromBits(c->dtype.scalar(), c->word()), u, u->src(1 - k)};
+  }
+  return {};
+}
+
+// The same number as an index, if it is computed as one that was cast; else null.
+const UOp* AsIndex(Builder& b, const UOp* x) {
+  if (x->dtype.is_index()) return x;
+  if (IsConst(x)) return b.Index(x->word());
+  if (x->op == Op::kCast) return x->src(0)->dtype.is_index() ? x->src(0) : nullptr;
+  if (x->op == Op::kAdd && IsConst(x->src(1)) && x->src(1)->word() == 0) {
+    return AsIndex(b, x->src(0));
+  }
+  if (!IsMovement(x->op)) return nullptr;
+  const UOp* source = AsIndex(b, x->src(0));
+  return source ? b.context().Make(x->op, source->dtype, UOpSpan(&source, 1), x->attr) : nullptr;
+}
+
+// Splits axis `axis` of a shape into blocks.
+Shape Blocked(Shape shape, size_t axis, int64_t blocks, int64_t block) {
+  shape[axis] = blocks;
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis) + 1, block);
+  return shape;
+}
+
+class Rewriter {
+ public:
+  Rewriter(const Module& module, Body& body, const SoftmaxProduct& p, int64_t block)
+      : b_(*body.context), shapes_(module, *body.context), p_(p), block_(block), scale_(p.scale) {
+    blocks_ = shapes_.Of(p.scores)[p.scores_axis].value() / block;
+  }
+
+  // The value of the sum.
+  const UOp* Run() {
+    const Shape sum = shapes_.Of(p_.sum);
+    const auto key = static_cast<int64_t>(p_.scores_axis), term = static_cast<int64_t>(p_.axis);
+    const Shape whole = shapes_.Of(p_.scores);
+    const DType t = p_.sum->dtype;
+    const UOp* scores = Staged(b_.Reshape(b_.Cast(WithStagedQuery(WithoutFactors(p_.scores)), t),
+                                          Blocked(whole, p_.scores_axis, blocks_, block_)));
+    const Shape shape = shapes_.Of(scores);
+    const UOp* maximum = b_.ReduceAxis(scores, Op::kMax, {{key + 1}});
+    // One multiply-add a score, whose maximum is scaled once.
+    const UOp* exponent = NarrowTypeOf(p_)
+                              ? b_.Sub(Scaled(scores), b_.Expand(Scaled(Finite(maximum)), shape))
+                              : Scaled(b_.Sub(scores, b_.Expand(Finite(maximum), shape)));
+    // Matrix instructions take exponentials of the other factor's type, and these are summed.
+    const DType narrow(NarrowTypeOf(p_).value_or(t.scalar()));
+    const UOp* exponential = Staged(b_.Cast(b_.Alu(Op::kExp2, {exponent}), narrow));
+    const UOp* total = b_.ReduceAxis(b_.Cast(exponential, t), Op::kAdd, {{key + 1}});
+    const Shape products = Blocked(shapes_.Of(p_.product()), p_.axis, blocks_, block_);
+    const UOp* factors[2];
+    factors[p_.factor] = b_.Cast(Moved(exponential, block_), t);
+    factors[1 - p_.factor] = b_.Reshape(p_.other(), products);
+    const UOp* sums = b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, {{term + 1}});
+    const UOp* identities[] = {b_.Const(t, -std::numeric_limits<double>::infinity()),
+                               b_.Const(t, 0), b_.Const(t, 0)};
+    const UOp* values[] = {maximum, total, sums};
+    const UOp* any = AnyScore();
+    for (size_t i = 0; i < 3; ++i) {
+      // A block all of whose scores are masked changes nothing, so that `lower` may skip it.
+      if (any && i < 2) values[i] = b_.Where(any, values[i], identities[i]);
+      if (i < 2) values[i] = Repeated(values[i]);
+      if (any && i == 2) values[i] = b_.Where(Repeated(any), values[i], identities[i]);
+    }
+    // Whatever is combined has been multiplied by exp2(-scale * maximum).
+    const UOp* carried[6];
+    for (int64_t i = 0; i < 6; ++i) carried[i] = b_.Carried(t, i);
+    const UOp* both = b_.Alu(Op::kMax, {carried[0], carried[3]});
+    const UOp* finite = Finite(both);
+    const UOp* before = b_.Alu(Op::kExp2, {Scaled(b_.Sub(carried[0], finite))});
+    const UOp* next = b_.Alu(Op::kExp2, {Scaled(b_.Sub(carried[3], finite))});
+    const UOp* combined[] = {both, nullptr, nullptr};
+    for (size_t i = 1; i < 3; ++i) {
+      combined[i] = b_.Add(b_.Mul(carried[i], before), b_.Mul(carried[3 + i], next));
+    }
+    std::vector<const UOp*> sources(values, values + 3);
+    sources.insert(sources.end(), identities, identities + 3);
+    sources.insert(sources.end(), combined, combined + 3);
+    const UOp* all_total = b_.ReduceTuple(sources, 1, {{term}});
+    const UOp* all_sums = b_.ReduceTuple(sources, 2, {{term}});
+    return b_.Reshape(b_.Mul(all_sums, b_.Alu(Op::kRecip, {all_total})), sum);
+  }
+
+ private:
+  const UOp* Staged(const UOp* x) { return b_.context().Make(Op::kStaged, x->dtype, {x}); }
+  // By block, where the scores are masked from some key of a row on: whether any score is not. The
+  // mask is a comparison of indices that selects -inf, and a block's first key decides. Null if the
+  // scores are not masked so.
+  const UOp* AnyScore() {
+    const std::optional<Mask> mask = FindMask(p_.scores, p_.wide);
+    if (!mask) return nullptr;
+    const UOp* u = mask->condition;
+    bool masks = mask->where_true;
+    const auto negates = [](const UOp* x) {
+      return (x->op == Op::kXor || x->op == Op::kCmpNe) && x->dtype == kBool &&
+             IsConst(x->src(1)) && x->src(1)->word() != 0;
+    };
+    for (; negates(u); u = u->src(0)) masks = !masks;
+    if (u->op != Op::kCmpLt) return nullptr;
+    // Behind the movement ops that give the comparison the shape of the scores.
+    const auto moved = [&](const UOp* x) {
+      for (const UOp* m : llvm::reverse(mask->movement)) {
+        x = b_.context().Make(m->op, x->dtype, UOpSpan(&x, 1), m->attr);
+      }
+      return x;
+    };
+    const UOp *less = AsIndex(b_, u->src(0)), *greater = AsIndex(b_, u->src(1));
+    if (!less || !greater) return nullptr;
+    less = moved(less), greater = moved(greater);
+    const UOp *row = masks ? less : greater, *key = masks ? greater : less;
+    if (Trend(row) != 0 || Trend(key) != 1) return nullptr;
+    const Shape blocked = Blocked(shapes_.Of(p_.scores), p_.scores_axis, blocks_, block_);
+    std::vector<std::pair<Dim, Dim>> first;
+    for (const Dim& d : blocked) first.emplace_back(0, d);
+    first[p_.scores_axis + 1].second = 1;
+    const UOp* compared = b_.Lt(less, greater);
+    const UOp* of_first = b_.Shrink(b_.Reshape(compared, blocked), first);
+    return masks ? b_.Alu(Op::kXor, {of_first, b_.Bool(true)}) : of_first;
+  }
+  // How an index of the scores' shape changes along their terms: 0 not at all, 1 it never
+  // decreases, -1 unknown.
+  int Trend(const UOp* x) {
+    std::optional<size_t> axis = p_.scores_axis;
+    while (IsMovement(x->op)) {
+      const Shape &from = shapes_.Of(x->src(0)), &to = shapes_.Of(x);
+      if (x->op == Op::kExpand && from[*axis].Is(1) && !to[*axis].Is(1)) return 0;
+      std::optional<size_t> source;
+      for (size_t k = 0; k < from.size() && !source; ++k) {
+        if (from[k] == to[*axis] && AxisThrough(x, k, shapes_) == axis) source = k;
+      }
+      if (!source) return -1;
+      axis = source;
+      x = x->src(0);
+    }
+    if (x->op == Op::kIota) return 1;
+    return IsConst(x) ? 0 : -1;
+  }
+  // `x` with node `from` replaced.
+  const UOp* Replace(const UOp* x, const UOp* from, const UOp* to) {
+    NodeMap<const UOp*> map;
+    for (const UOp* u : PostOrder(x)) {
+      llvm::SmallVector<const UOp*, 8> srcs;
+      for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+      map[u] = u == from ? to : b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+    }
+    return map.Get(x);
+  }
+  const UOp* Scaled(const UOp* x) { return scale_ ? b_.Mul(x, scale_) : x; }
+  // The scores with constant factors of halves outside of their sum, if it is one of halves. Where
+  // the scores are the sum, perhaps masked, the factor goes on into the exponent's.
+  const UOp* WithoutFactors(const UOp* scores);
+  // `x`, or 0 where that is -inf: exp2 of a score of -inf is then 0, also where all scores so far
+  // are -inf. A row of such scores alone has the sum 0, and its results are 0 * (1 / 0), NaN as in
+  // the plain softmax.
+  const UOp* Finite(const UOp* x) {
+    const UOp* lowest = b_.Const(x->dtype, -std::numeric_limits<double>::infinity());
+    return b_.Where(b_.Alu(Op::kCmpNe, {x, lowest}), x, b_.Const(x->dtype, 0));
+  }
+
+  // `x`, of the scores' shape with the terms in blocks, moved as the softmax is in the products. It
+  // has `size` elements of a block.
+  const UOp* Moved(const UOp* x, int64_t size) {
+    size_t axis = p_.scores_axis;
+    for (auto it = p_.movement.rbegin(); it != p_.movement.rend(); ++it) {
+      const UOp* m = *it;
+      const size_t to = *AxisThrough(m, axis, shapes_);
+      const Shape shape = Blocked(shapes_.Of(m), to, blocks_, size);
+      if (m->op == Op::kPermute) {
+        std::vector<int64_t> order;
+        for (int64_t k : m->list()) {
+          const auto from = static_cast<size_t>(k);
+          order.push_back(from > axis ? k + 1 : k);
+          if (from == axis) order.push_back(k + 1);
+        }
+        x = b_.Permute(x, order);
+      } else {
+        x = m->op == Op::kExpand ? b_.Expand(x, shape) : b_.Reshape(x, shape);
+      }
+      axis = to;
+    }
+    return x;
+  }
+
+  // A value with one element a block, repeated as the softmax is in the products.
+  const UOp* Repeated(const UOp* x) {
+    x = Moved(x, 1);
+    const Shape shape = shapes_.Of(x);
+    std::vector<std::pair<Dim, Dim>> first;
+    Shape one = shape;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      const bool repeats = k <= p_.axis ? p_.repeats[k] : k > p_.axis + 1 && p_.repeats[k - 1];
+      if (repeats) one[k] = 1;
+      first.emplace_back(0, one[k]);
+    }
+    return one == shape ? x : b_.Expand(b_.Shrink(x, first), shape);
+  }
+
+  // The scores, with the operands of their sums of products that do not vary along the terms
+  // staged, before they are widened.
+  const UOp* WithStagedQuery(const UOp* scores);
+
+  Builder b_;
+  ShapeMap shapes_;
+  const SoftmaxProduct& p_;
+  const int64_t block_;
+  int64_t blocks_ = 0;
+  const UOp* scale_;  // of the exponents; null: 1
+};
+
+const UOp* Rewriter::WithoutFactors(const UOp* scores) {
+  const UOp* sum = nullptr;
+  bool is_sum = true;  // what is between the scores and the sum multiplies by positive factors
+  const UOp* u = scores;
+  for (;;) {
+    u = Unwrapped(u, p_.wide);
+    const std::optional<Mask> mask = FindMask(u, p_.wide);
+    if (u->op == Op::kReduceAxis) {
+      sum = u;
+    } else if (IsMovement(u->op)) {
+      u = u->src(0);
+      continue;
+    } else if (mask && u->op == Op::kAdd && mask->term != u->src(0)) {
+      u = u->src(0);
+      continue;
+    } else {
+      is_sum = false;
+    }
+    break;
+  }
+  for (const UOp* v : PostOrder(scores)) {
+    if (!NarrowTypeOf(p_) || v->op != Op::kReduceAxis || v->src(0)->op != Op::kMul) continue;
+    if (sum && v != sum) return scores;
+    sum = v;
+  }
+  if (!NarrowTypeOf(p_) || !sum || sum->src(0)->op != Op::kMul) return scores;
+  double factor = 1;
+  NodeMap<const UOp*> without;
+  const UOp* product = sum->src(0);
+  std::vector<const UOp*> factors;
+  for (const UOp* x : product->srcs()) {
+    const HalfFactor found = HalfFactorOf(x);
+    factor *= found.factor;
+    factors.push_back(found.factor == 1 ? x : Replace(x, found.product, found.rest));
+  }
+  if (!(factor > 0) || factor == 1) return scores;
+  const UOp* plain = b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, sum->list(1));
+  const UOp* constant = b_.Const(sum->dtype, factor);
+  if (!is_sum) return Replace(scores, sum, b_.Mul(plain, constant));
+  scale_ =
+      scale_ ? b_.Const(sum->dtype, factor * DoubleFromBits(scale_->dtype.scalar(), scale_->word()))
+             : constant;
+  return Replace(scores, sum, plain);
+}
+
+const UOp* Rewriter::WithStagedQuery(const UOp* scores) {
+  // From the scores down to the sums of products, along the terms' axis.
+  NodeMap<const UOp*> map;
+  NodeMap<std::optional<size_t>> axis;
+  const std::vector<const UOp*> order = PostOrder(scores);
+  axis[scores] = p_.scores_axis;
+  for (const UOp* u : llvm::reverse(order)) {
+    const std::optional<size_t> at = axis.Get(u);
+    if (!at) continue;
+    if (IsElementwise(u->op)) {
+      for (const UOp* s : u->srcs()) {
+        if (shapes_.Of(s).size() == shapes_.Of(u).size()) axis[s] = at;
+      }
+    } else if (u->op == Op::kReduceAxis) {
+      axis[u->src(0)] = at;
+    } else if (IsMovement(u->op)) {
+      const Shape& from = shapes_.Of(u->src(0));
+      for (size_t k = 0; k < from.size(); ++k) {
+        if (AxisThrough(u, k, shapes_) == at && !from[k].Is(1)) axis[u->src(0)] = k;
+      }
+    }
+  }
+  for (const UOp* u : order) {
+    if (u->op != Op::kReduceAxis || u->src(0)->op != Op::kMul || !axis.Get(u)) continue;
+    for (const UOp* x : u->src(0)->srcs()) {
+      const UOp* below = nullptr;
+      if (!IsRepeatedAlong(x, *axis.Get(u), shapes_, &below) || !below) continue;
+      const UOp* source = below;
+      while (IsMovement(source->op)) source = source->src(0);
+      if (NarrowTypeOf(p_) && source->op == Op::kCast) below = source->src(0);
+      map[below] = Staged(below);
+    }
+  }
+  for (const UOp* u : order) {
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* to = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+    map[u] = map.Get(u) ? Staged(to) : to;
+  }
+  return map.Get(scores);
+}
+
+}  // namespace
+
+const UOp* SoftmaxInBlocks(const Module& module, Body& body, const SoftmaxProduct& p,
+                           int64_t block) {
+  return Rewriter(module, body, p, block).Run();
+}
+
+}  // namespace tg::kernelize

@@ -1,0 +1,240 @@
+#include "passes/schedule/gpu_tuple.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/arithmetic.h"
+#include "base/check.h"
+#include "ir/tuple.h"
+#include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/directives/directives.h"
+#include "passes/schedule/contraction.h"
+
+namespace tg::schedule {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+
+const UOp* WithoutMovement(const UOp* u) {
+  while (IsMovement(u->op)) u = u->src(0);
+  return u;
+}
+
+// The value that a factor is widened from.
+const UOp* SourceOf(const UOp* factor) {
+  const UOp* cast = WithoutMovement(factor);
+  return cast->op == Op::kCast ? WithoutMovement(cast->src(0)) : cast;
+}
+
+// The two sums of products of a body: the second is computed from the first.
+std::vector<Contraction> FindSums(const Body& body) {
+  std::vector<Contraction> out;
+  for (const UOp* u : body.Order()) {
+    if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) continue;
+    const UOp* product = WithoutMovement(u->src(0));
+    if (product->op == Op::kMul) out.push_back({u, product});
+  }
+  const bool fits = out.size() == 2 && llvm::is_contained(PostOrder(out[1].reduce), out[0].reduce);
+  return fits ? out : std::vector<Contraction>();
+}
+
+// Base axes of a nest.
+struct TupleAxes {
+  size_t row = kNone, result = kNone;    // of what the kernel stores
+  size_t tuple = kNone;                  // the blocks
+  size_t own_result = kNone;             // of what the tuple combines
+  size_t terms[2] = {kNone, kNone};      // of the sums
+  size_t query = kNone, scores = kNone;  // staged values; the terms of the first, and blocks'
+  size_t exponentials = kNone;
+  std::vector<size_t> other_terms;  // of other reduces of a block
+  size_t packed[2] = {kNone, kNone};
+};
+
+bool SetOnce(size_t& axis, size_t to) {
+  const bool fresh = axis == kNone;
+  axis = to;
+  return fresh;
+}
+
+std::optional<TupleAxes> FindTupleAxes(const loop_nest::LoopNest& s,
+                                       const std::vector<Contraction>& sums) {
+  TupleAxes out;
+  const std::vector<const UOp*> of_scores = PostOrder(sums[0].reduce);
+  const UOp* staged_exponentials = nullptr;
+  for (const UOp* factor : sums[1].product->srcs()) {
+    if (SourceOf(factor)->op == Op::kStaged) staged_exponentials = SourceOf(factor);
+  }
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    const analysis::BaseAxis& base = s.base[n];
+    if (base.size.is_symbolic()) return std::nullopt;
+    bool fresh = true;
+    if (base.reduce && base.reduce->op == Op::kReduceTuple) {
+      fresh = SetOnce(out.tuple, n);
+    } else if (base.reduce == sums[0].reduce || base.reduce == sums[1].reduce) {
+      fresh = SetOnce(out.terms[base.reduce == sums[1].reduce ? 1 : 0], n);
+    } else if (base.reduce) {
+      out.other_terms.push_back(n);
+    } else if (base.staged && base.staged->op == Op::kReduceTuple) {
+      fresh = SetOnce(out.own_result, n);
+    } else if (base.staged == staged_exponentials) {
+      fresh = SetOnce(out.exponentials, n);
+    } else if (base.staged && llvm::is_contained(of_scores, base.staged)) {
+      fresh = SetOnce(out.query, n);
+    } else if (base.staged) {
+      fresh = SetOnce(out.scores, n);
+    }
+    if (!fresh) return std::nullopt;
+  }
+  for (size_t axis : {out.tuple, out.own_result, out.terms[0], out.terms[1], out.query, out.scores,
+                      out.exponentials}) {
+    if (axis == kNone) return std::nullopt;
+  }
+  for (size_t n = 0; n < s.packed.size(); ++n) {
+    const bool first = llvm::is_contained(of_scores, s.packed[n].node);
+    if (!SetOnce(out.packed[first ? 0 : 1], n)) return std::nullopt;
+  }
+  if (out.packed[0] == kNone || out.packed[1] == kNone) return std::nullopt;
+  const analysis::LoopSet copied = s.packed[out.packed[0]].varies | s.packed[out.packed[1]].varies;
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    if (!s.base[n].IsStored()) continue;
+    const analysis::LoopSet bit = analysis::LoopBit(n);
+    if ((s.varies[out.tuple] & bit) == 0) {
+      if (!SetOnce(out.result, n)) return std::nullopt;
+    } else if ((s.varies[out.query] & bit) != 0 && (copied & bit) == 0) {
+      out.row = n;  // the last one
+    }
+  }
+  return out.row != kNone && out.result != kNone ? std::optional(out) : std::nullopt;
+}
+
+class Writer {
+ public:
+  Writer(loop_nest::LoopNest& nest, const passes::Target& target, const TupleAxes& axes)
+      : target_(target), axes_(axes), nest_(nest), to_(nest, target) {}
+
+  std::optional<std::vector<Directive>> Write(const MatrixInstruction& instruction) {
+    const std::string row = Name(axes_.row);
+    // Results: pairs of neighbours, of which four work-items have one each.
+    const Parts results = Divide(Name(axes_.result), instruction);
+    const std::string lanes = results.owned;
+    to_.Try(directive::Local{{lanes, std::nullopt}});
+    Bind<directive::Upcast>({results.pair, results.tiles});
+    const bool is_whole = to_.Size(row) == instruction.m;
+    Sum(row, axes_.scores, axes_.terms[0], lanes, instruction);
+    const std::string of_row = is_whole ? row : row + ".1";
+    Sum(of_row + ".0", axes_.own_result, axes_.terms[1], lanes, instruction);
+    for (size_t axis : {axes_.query, axes_.exponentials}) {
+      const Parts parts = Divide(Name(axis), instruction);
+      to_.Try(directive::Own{parts.owned, lanes});
+      Bind<directive::Upcast>({parts.pair, parts.tiles});
+    }
+    for (size_t axis : axes_.other_terms) {
+      const Parts parts = Divide(Name(axis), instruction);
+      to_.Try(directive::Own{parts.owned, lanes});
+      Bind<directive::Unroll>({parts.pair, parts.tiles});
+    }
+    if (!is_whole) {
+      const int64_t units = UnitsOf(to_.Size(row + ".0"));
+      const auto [groups, subgroups] = to_.Split(row + ".0", units);
+      if (!subgroups.empty()) to_.Try(directive::Local{{subgroups, std::nullopt}});
+    }
+    // The sums' terms are in the loop over blocks.
+    directive::Order order = {{Name(axes_.tuple)}};
+    order.axes.insert(order.axes.end(), loops_.begin(), loops_.end());
+    to_.Try(order);
+    constexpr int64_t kCopies = 3;
+    for (size_t number : axes_.packed) {
+      to_.Try(directive::Pack{absl::StrCat("p", number),
+                              Name(axes_.tuple),
+                              {.is_local = true, .buffers = kCopies, .ahead = true}});
+    }
+    return to_.all_legal() ? std::optional(to_.Take()) : std::nullopt;
+  }
+
+ private:
+  // An axis that columns, or terms, of matrix instructions are: `owned` of four work-items.
+  struct Parts {
+    std::string tiles, owned, pair;
+  };
+
+  const std::string& Name(size_t base) const { return nest_.base[base].name; }
+
+  Parts Divide(const std::string& axis, const MatrixInstruction& instruction) {
+    const auto [tiles, tile] = to_.Split(axis, instruction.n);
+    const auto [owned, pair] = to_.Split(tile, instruction.PerRegister());
+    return {tiles, owned, pair};
+  }
+
+  template <typename D>
+  void Bind(std::initializer_list<std::string> axes) {
+    for (const std::string& axis : axes) {
+      if (!axis.empty()) to_.Try(D{{axis, std::nullopt}});
+    }
+  }
+
+  void Sum(const std::string& row, size_t columns, size_t terms, const std::string& lanes,
+           const MatrixInstruction& instruction) {
+    const std::string column = Name(columns), term = Name(terms);
+    const bool several = to_.Size(column) > instruction.n, blocks = to_.Size(term) > instruction.k;
+    to_.Try(directive::Matrix{row, column, term, lanes});
+    if (several) Bind<directive::Upcast>({column + ".0"});
+    if (blocks) Bind<directive::Unroll>({term + ".0"});
+    loops_.push_back(blocks ? term + ".1" : term);
+  }
+
+  // Subgroups of a group, which share its copies, where there are groups for all units.
+  int64_t UnitsOf(int64_t tiles) const {
+    int64_t others = 1;
+    for (size_t n = 0; n < nest_.base.size(); ++n) {
+      const bool is_other = nest_.base[n].IsStored() && n != axes_.row && n != axes_.result;
+      if (is_other) others = SaturatingMul(others, nest_.base[n].max_size);
+    }
+    int64_t units = std::max<int64_t>(1, target_.group_items / MatrixInstruction::kSubgroup);
+    while (units > 1 && (tiles % units != 0 || others * tiles / units < target_.compute_units)) {
+      units /= 2;
+    }
+    return units;
+  }
+
+  const passes::Target& target_;
+  const TupleAxes& axes_;
+  loop_nest::LoopNest& nest_;
+  directive::DirectiveList to_;
+  std::vector<std::string> loops_;
+};
+
+}  // namespace
+
+std::optional<loop_nest::LoopNest> ScheduleGpuTuple(const Module& module, const KernelCalls& calls,
+                                                    Kernel& kernel, const passes::Target& target) {
+  std::vector<Contraction> sums = FindSums(kernel.body);
+  if (sums.empty() || kernel.body.root->num_srcs != 1 || !target.HasMatrixInstructions()) {
+    return std::nullopt;
+  }
+  const UOp* const plain = kernel.body.root;
+  const auto scheduled = [&]() -> std::optional<loop_nest::LoopNest> {
+    const UOp *a = SourceOf(sums[1].product->src(0)), *b = SourceOf(sums[1].product->src(1));
+    const auto instruction =
+        MatrixInstructionFor(a->dtype.scalar(), b->dtype.scalar(), sums[1].product->dtype.scalar());
+    if (!instruction) return std::nullopt;
+    kernel.body.root = WithPackedOperands(kernel, sums, instruction);
+    sums = FindSums(kernel.body);
+    TG_CHECK(sums.size() == 2);
+    ShapeMap shapes(module, *kernel.body.context);
+    absl::StatusOr<loop_nest::LoopNest> nest =
+        directive::MakeLoopNest(module, calls, kernel, target, shapes);
+    if (!nest.ok() || nest->IsInPlace()) return std::nullopt;
+    const std::optional<TupleAxes> axes = FindTupleAxes(*nest, sums);
+    if (!axes) return std::nullopt;
+    auto directives = Writer(*nest, target, *axes).Write(*instruction);
+    if (!directives) return std::nullopt;
+    kernel.directives = *std::move(directives);
+    return *std::move(nest);
+  }();
+  if (!scheduled) kernel.body.root = plain;
+  return scheduled;
+}
+
+}  // namespace tg::schedule
