@@ -8,6 +8,7 @@
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/memory_bound.h"
 #include "ir/interpret/reduce_tuple.h"
+#include "ir/measure.h"
 #include "ir/tuple.h"
 
 namespace tg::interpret {
@@ -87,6 +88,7 @@ absl::Status GraphRun::Eval(const UOp* u) {
     }
     case Op::kVar: {
       const auto it = p_.vars.find(ctx_.String(static_cast<StringId>(u->word())));
+      if (measured_.Contains(u)) return absl::OkStatus();  // its bind comes later
       if (it == p_.vars.end()) {
         return absl::InvalidArgumentError(
             absl::StrCat("variable @", Text(u->word()), " has no value"));
@@ -222,11 +224,35 @@ absl::StatusOr<GraphResult> GraphRun::Commit(const UOp* sink) {
   return result;
 }
 
+std::vector<const UOp*> GraphRun::MeasuredFirst(std::vector<const UOp*> order) {
+  NodeMap<uint32_t> place;  // 1 + the number of the bind that needs the node first; 0: none does
+  uint32_t binds = 0;
+  for (const UOp* bind : order) {
+    if (!IsMeasure(bind)) continue;
+    measured_.Insert(bind->src(0));
+    ++binds;
+    std::vector<const UOp*> stack = {bind};
+    while (!stack.empty()) {
+      const UOp* u = stack.back();
+      stack.pop_back();
+      if (place.Get(u) != 0) continue;
+      place[u] = binds;
+      const UOpSpan sources = SourcesInBody(u);
+      stack.insert(stack.end(), sources.begin(), sources.end());
+    }
+  }
+  if (binds == 0) return order;
+  std::stable_sort(order.begin(), order.end(), [&](const UOp* a, const UOp* b) {
+    return place.Get(a) - 1 < place.Get(b) - 1;  // 0 - 1 is the greatest number
+  });
+  return order;
+}
+
 absl::StatusOr<GraphResult> GraphRun::Run() {
   const std::string what = "graph @" + graph_.name;
   const UOp* root = graph_.body.root;
   if (!root) return absl::InvalidArgumentError(what + " has no body");
-  const std::vector<const UOp*> order = OrderOutsideTuples(root);
+  const std::vector<const UOp*> order = MeasuredFirst(OrderOutsideTuples(root));
   NodeMap<int> uses;
   for (const UOp* u : order) {
     for (const UOp* s : SourcesInBody(u)) ++uses[s];

@@ -5,8 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "ir/interpret/deferred.h"
 #include "ir/interpret/graph_run.h"
+#include "ir/measure.h"
 #include "ir/shape.h"
 #include "ir/value.h"
+#include "ir/wrong_measure.h"
 
 namespace tg::interpret {
 namespace {
@@ -110,6 +112,16 @@ absl::Status GraphRun::Bind(const UOp* u, GraphValue& v) {
   auto value = Number(u, 1);
   if (!value.ok()) return value.status();
   v.tensor = ScalarTensor(u->dtype.scalar(), *value);
+  if (!IsMeasure(u)) return absl::OkStatus();
+  const std::string name = Text(u->src(0)->word());
+  const VarDecl* decl = p_.module.FindVar(name);
+  if (!decl) return absl::InvalidArgumentError(absl::StrCat("there is no variable @", name));
+  if (const std::string why = WrongMeasure(*decl, *value); !why.empty()) {
+    return absl::InvalidArgumentError(why);
+  }
+  p_.vars[name] = *value;
+  if (p_.options.measured) (*p_.options.measured)[name] = *value;
+  values_[u->src(0)]->tensor = v.tensor;
   return absl::OkStatus();
 }
 

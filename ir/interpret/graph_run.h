@@ -47,6 +47,9 @@ class GraphRun {
   absl::StatusOr<VersionPtr> Entry(std::string_view name);
   absl::Status Buffer(const UOp* u, GraphValue& v);
   absl::Status Bind(const UOp* u, GraphValue& v);
+  // `order` with what measures a variable (ir/measure.h) in front of what may depend on it. Notes
+  // the variables.
+  std::vector<const UOp*> MeasuredFirst(std::vector<const UOp*> order);
   absl::Status Move(const UOp* u, GraphValue& v);
   absl::Status BufferView(const UOp* u, GraphValue& v);
   absl::Status Assign(const UOp* u, GraphValue& v);
@@ -73,6 +76,7 @@ class GraphRun {
   int depth_;
   NodeMap<std::shared_ptr<GraphValue>> values_;
   NodeSet is_target_;  // memory whose map is needed
+  NodeSet measured_;   // variables that the graph measures
   std::map<std::pair<int64_t, std::vector<const UOp*>>, std::vector<Tensor>> loops_;
   int next_write_ = 0;
 };

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "ir/interpret/scalar.h"
 #include "ir/module.h"
@@ -37,6 +40,8 @@ struct InterpretOptions {
   int64_t max_items = 1024;
   // A kernel that executes more node evaluations than this is reported as endless.
   int64_t max_steps = int64_t{1} << 40;
+  // If not null: receives the variables that the graph measures (ir/measure.h).
+  std::map<std::string, int64_t, std::less<>>* measured = nullptr;
 };
 
 // The options that a module's flags ask for.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "ir/measure.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/assemble.h"
 #include "passes/kernelize/byte_products.h"
@@ -60,6 +61,15 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
   }
 }
 
+// A kernel that uses a measured variable has its bind as an operand, so that it runs after that.
+void WaitForMeasures(const UOp* sink, KernelDraft& draft) {
+  for (const UOp*& v : draft.vars) {
+    for (const UOp* root : sink->srcs()) {
+      if (IsMeasure(root) && root->src(0) == v) v = root;
+    }
+  }
+}
+
 size_t CountVersions(UOpSpan order) {
   return static_cast<size_t>(std::count_if(order.begin(), order.end(), IsVersion));
 }
@@ -102,6 +112,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}, numbers));
+      WaitForMeasures(body.root, drafts.back());
     }
     WriteAfterRead waits = FindHazards(drafts, placement, uses, read_uses, order.Get());
     if (absl::Status s = CheckCopies(body, waits, context.Flag("copies"), context.Flag("cycles"));
@@ -128,6 +139,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         std::vector<const UOp*> nodes;
         for (size_t i : group) nodes.push_back(plan.realized[i].node);
         kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes), numbers));
+        WaitForMeasures(body.root, kernels.back());
       }
       if (body.side.has_origins() && !kernels.back().copy) {
         kernels.back().origins = OriginsOf(body, shapes, plan, kernels.back(), numbers);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/measure.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/materialization.h"
@@ -32,6 +33,10 @@ class Outputs {
     for (size_t i = 0; i < sink->num_srcs; ++i) {
       const UOp* v = map_.Get(sink->src(i));
       if (!v->dtype.is_void() && HasNoElements(module_, b_.context(), shapes_.Of(v))) continue;
+      if (IsMeasure(v)) {
+        roots.push_back(v);
+        continue;
+      }
       // An index that is a result without a buffer cannot be observed.
       if ((v->op == Op::kNoop && v->num_srcs == 0) || v->dtype.is_index()) continue;
       const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/measure.h"
 #include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/kernelize/planning_round.h"
@@ -39,7 +40,11 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
 
 MaterializationPlan Planner::Run() {
   for (const UOp* root : body_.root->srcs()) {
-    if (!IsStored(root)) reasons_.Set(root, "result of the graph");
+    if (IsMeasure(root)) {
+      Force(root->src(1), "decides a size");
+    } else if (!IsStored(root)) {
+      reasons_.Set(root, "result of the graph");
+    }
   }
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) Visit(*it);
   MaterializationPlan plan;
@@ -62,7 +67,7 @@ void Planner::MoveTo(PlannedRound& round) {
 }
 
 void Planner::Visit(const UOp* u) {
-  if (u->op == Op::kSink) return;
+  if (u->op == Op::kSink || u->op == Op::kBind) return;
   if (u->op == Op::kCopy) return VisitCopy(u);
   if (IsStored(u)) {
     UseList& reads = read_uses_[u];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/measure.h"
 #include "passes/kernelize/hazards.h"
 
 namespace tg::kernelize {
@@ -24,6 +25,9 @@ Waits::Waits(const std::vector<KernelDraft>& drafts) : drafts_(drafts.size()) {
   for (size_t i = 0; i < drafts_; ++i) {
     const KernelDraft& d = drafts[i];
     for (const UOp* s : d.inputs) add(i, s);
+    for (const UOp* s : d.vars) {
+      if (IsMeasure(s)) add(i, s->src(1));
+    }
     for (size_t n = 0; n < d.nodes.size(); ++n) {
       if (d.targets[n]) add(i, d.targets[n]);
       if (d.nodes[n]->op != Op::kAssign) continue;

@@ -18,7 +18,8 @@ struct WriteAfterRead;
 class Waits {
  public:
   // Each draft depends on the producers of its inputs, on the producer of the buffer version that
-  // it writes to, and on the nodes that its assign is ordered after. This graph has no self-edges.
+  // it writes to, on the nodes that its assign is ordered after, and on the counts that its
+  // variables are. This graph has no self-edges.
   explicit Waits(const std::vector<KernelDraft>& drafts);
   // The same, plus the dependences of each writer on the readers of the contents that it
   // overwrites.

@@ -255,6 +255,38 @@ class PlanChecker {
     return absl::OkStatus();
   }
 
+  absl::Status CheckMeasures(const ScheduledGraph& graph) const {
+    size_t from = 0;
+    for (const runtime::ScheduledMeasure& m : graph.measures) {
+      const std::string where = Cat("graph @", graph.name, ": measured variable @", m.var);
+      if (!IsVar(m.var)) return InvalidArgument(where, " is not declared");
+      const bool in_loop = std::any_of(graph.loops.begin(), graph.loops.end(),
+                                       [&](const runtime::ScheduledLoop& loop) {
+                                         return loop.first < m.before && m.before < loop.last;
+                                       });
+      if (m.before < from || m.before > graph.steps.size() || in_loop) {
+        return InvalidArgument(where, " is read before step ", m.before);
+      }
+      from = m.before;
+      const bool is_known = IsBuffer(m.buffer);
+      const BufferDecl* decl = is_known ? &e_.buffers[static_cast<size_t>(m.buffer)] : nullptr;
+      if (decl == nullptr || !decl->dtype.is_int() || !decl->shape.empty()) {
+        return InvalidArgument(where, " is read from buffer ", m.buffer, ", which is no integer");
+      }
+      // Only what a step before it uses has memory.
+      const bool is_used = std::any_of(
+          graph.steps.begin(), graph.steps.begin() + static_cast<std::ptrdiff_t>(m.before),
+          [&](const ScheduledKernel& step) {
+            return std::any_of(step.buffers.begin(), step.buffers.end(),
+                               [&](const auto& s) { return s.buffer == m.buffer; });
+          });
+      if (decl->role == Role::kTemp && !is_used) {
+        return InvalidArgument(where, " is read from @", decl->name, ", which nothing writes");
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckGraph(const ScheduledGraph& graph) const {
     for (size_t i = 0; i < graph.steps.size(); ++i) {
       const ScheduledKernel& step = graph.steps[i];
@@ -286,6 +318,7 @@ class PlanChecker {
       }
     }
     TG_RETURN_IF_ERROR(CheckLoops(graph));
+    TG_RETURN_IF_ERROR(CheckMeasures(graph));
     for (const int b : graph.buffers) {
       if (!IsBuffer(b)) return InvalidArgument("graph @", graph.name, " names buffer ", b);
     }

@@ -67,7 +67,7 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   EXPECT_EQ(error(""), "m.tgx: it is no .tgx file");
   EXPECT_EQ(error(bytes.substr(0, 40)), "m.tgx: it ends at byte 40, within its head");
   EXPECT_EQ(error(with(offsetof(Header, version), 7)),
-            "m.tgx: its format has version 7, and this program reads 3; compile the model again");
+            "m.tgx: its format has version 7, and this program reads 4; compile the model again");
   EXPECT_EQ(error(with(offsetof(Header, plan_offset), 7)),
             "m.tgx: its head, bytes 0 to 72, is damaged");
   EXPECT_NE(error(bytes.substr(0, bytes.size() - 1)).find("it was cut off"), std::string::npos);
@@ -146,6 +146,13 @@ TEST_P(ArtifactTest, WrongPlansAreErrors) {
               a.sources[0].lengths.assign(a.sources[0].lengths.size(), 1u << 31);
             }).find("bytes of texts"),
             std::string::npos);
+  const auto measured = [&](const runtime::ScheduledMeasure& measure) {
+    return error([&](Artifact& a) { a.executable.graphs[0].measures = {measure}; });
+  };
+  EXPECT_EQ(measured({0, 0, "m"}), "graph @main: measured variable @m is not declared");
+  EXPECT_EQ(measured({99, 0, "n"}), "graph @main: measured variable @n is read before step 99");
+  EXPECT_EQ(measured({0, 99, "n"}),
+            "graph @main: measured variable @n is read from buffer 99, which is no integer");
   EXPECT_EQ(error([](Artifact& a) { a.made_for.clear(); }),
             "it has code for 1 devices and the names of 0");
 }

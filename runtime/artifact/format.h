@@ -11,7 +11,7 @@ namespace tg::artifact {
 // The first byte is no text, and the line ends show a transfer as text.
 inline constexpr std::string_view kMagic = "\x89tgx\r\n\x1a\n";
 // Changes whenever an older reader would misread a file.
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 // The alignment of the weights as a whole.
 inline constexpr uint64_t kPageBytes = 4096;
 // The alignment of each tensor: a cache line, on which kernels of a native device rely.

@@ -156,6 +156,13 @@ void Fields(A& a, runtime::ScheduledGraph& g) {
     });
     a.Number(l.condition);
   });
+  a.List("a list of measures", g.measures, [&](runtime::ScheduledMeasure& m) {
+    auto before = static_cast<uint32_t>(m.before);
+    a.Number(before);
+    if constexpr (A::kReads) m.before = before;
+    a.Number(m.buffer);
+    a.String(m.var);
+  });
   a.List("a list of buffers", g.buffers, [&](int& b) { a.Number(b); });
   a.List("a list of variables", g.vars, [&](int& v) { a.Number(v); });
 }

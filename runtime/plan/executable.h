@@ -64,14 +64,22 @@ struct ScheduledLoop {
   int condition = -1;
 };
 
+// A variable that gets its value in the run, from a buffer with one integer.
+struct ScheduledMeasure {
+  size_t before = 0;  // the step before which it is read; it is outside of loops
+  int buffer = 0;
+  std::string var;
+};
+
 // The steps of a graph in order, and what its caller must give.
 struct ScheduledGraph {
   std::string name;
   std::vector<ScheduledKernel> steps;
-  std::vector<ScheduledLoop> loops;  // by `first`; a loop comes before the loops inside it
-  std::vector<int> buffers;          // that the graph names
-  std::vector<int> vars;             // without the variables that the graph binds
-  absl::Status problem;              // why it cannot be run, if so
+  std::vector<ScheduledLoop> loops;        // by `first`; a loop comes before the loops inside it
+  std::vector<ScheduledMeasure> measures;  // by `before`
+  std::vector<int> buffers;                // that the graph names
+  std::vector<int> vars;                   // without the variables that the graph binds
+  absl::Status problem;                    // why it cannot be run, if so
 };
 
 // The work of one launch, summed over all work-items. Doubles, since products of trip counts exceed

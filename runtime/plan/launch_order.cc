@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "ir/measure.h"
 #include "ir/walk.h"
 #include "runtime/plan/input_dependence.h"
 
@@ -15,8 +16,10 @@ namespace {
 class Scheduler {
  public:
   // `loops`: null if a loop is an error.
-  Scheduler(const Module& module, const Graph& graph, std::vector<ScheduledLoop>* loops)
-      : module_(module), graph_(graph), loops_(loops) {
+  // `measures`: null if a measured variable is an error.
+  Scheduler(const Module& module, const Graph& graph, std::vector<ScheduledLoop>* loops,
+            std::vector<ScheduledMeasure>* measures)
+      : module_(module), graph_(graph), loops_(loops), measures_(measures) {
     for (size_t i = 0; i < module.buffers.size(); ++i) {
       buffers_[module.buffers[i].name] = static_cast<int>(i);
     }
@@ -88,10 +91,11 @@ class Scheduler {
       case Op::kBufferView:
       case Op::kAfter:
       case Op::kVar:
-      case Op::kBind:
       case Op::kConst:
       case Op::kNoop:
         return absl::OkStatus();
+      case Op::kBind:
+        return IsMeasure(u) ? Measure(u) : absl::OkStatus();
       case Op::kSink:
         return Sink(u);
       case Op::kAssign:
@@ -127,10 +131,24 @@ class Scheduler {
                              "; the graph has not been through kernelize");
     }
     for (const UOp* s : u->srcs()) {
-      if (YieldsToken(s->op) || s->op == Op::kAssign || Resolve(s).ok()) continue;
+      if (YieldsToken(s->op) || s->op == Op::kAssign || IsMeasure(s) || Resolve(s).ok()) continue;
       return InvalidArgument(Where(s), "the result of ", Mnemonic(s->op),
                              " is not stored; the graph has not been through kernelize");
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status Measure(const UOp* u) {
+    if (measures_ == nullptr) {
+      return Unimplemented(Where(u),
+                           "a size that depends on data is measured in a session, outside ",
+                           "of loops, only");
+    }
+    TG_ASSIGN_OR_RETURN(const BufferSlice slice, Resolve(u->src(1)));
+    TG_ASSIGN_OR_RETURN(VarUse var, Variable(u->src(0)));
+    measures_->push_back({out_.size(), slice.buffer, std::move(var.name)});
+    // Its memory is kept up to here.
+    if (!out_.empty()) out_.back().held.push_back(slice.buffer);
     return absl::OkStatus();
   }
 
@@ -174,7 +192,7 @@ class Scheduler {
     if (body == nullptr) return NotFound(Where(u), "there is no graph @", name);
     std::vector<ScheduledLoop> inner;
     TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> steps,
-                        Scheduler(module_, *body, &inner).Run());
+                        Scheduler(module_, *body, &inner, nullptr).Run());
     if (steps.empty()) return absl::OkStatus();  // it has no elements to compute
     ScheduledLoop loop;
     loop.first = out_.size();
@@ -228,12 +246,7 @@ class Scheduler {
   absl::StatusOr<VarUse> Variable(const UOp* u) const {
     const UOp* var = u->op == Op::kBind ? u->src(0) : u;
     VarUse use{std::string(graph_.body.context->String(static_cast<StringId>(var->word()))), {}};
-    if (u->op == Op::kBind) {
-      if (u->src(1)->op != Op::kConst) {
-        return Unimplemented(Where(u), "@", use.name, " is bound to a computed value");
-      }
-      use.bound = u->src(1)->word();
-    }
+    if (u->op == Op::kBind && !IsMeasure(u)) use.bound = u->src(1)->word();
     return use;
   }
 
@@ -260,6 +273,7 @@ class Scheduler {
   const Module& module_;
   const Graph& graph_;
   std::vector<ScheduledLoop>* const loops_;
+  std::vector<ScheduledMeasure>* const measures_;
   std::map<std::string, int, std::less<>> buffers_, kernels_;
   NodeMap<std::vector<const UOp*>> before_;   // by kernel
   NodeMap<std::vector<const UOp*>> results_;  // by kernel: assigns with a name
@@ -270,8 +284,10 @@ class Scheduler {
 }  // namespace
 
 absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, const Graph& graph,
-                                                          std::vector<ScheduledLoop>* loops) {
-  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule, Scheduler(module, graph, loops).Run());
+                                                          std::vector<ScheduledLoop>* loops,
+                                                          std::vector<ScheduledMeasure>* measures) {
+  TG_ASSIGN_OR_RETURN(std::vector<ScheduledKernel> schedule,
+                      Scheduler(module, graph, loops, measures).Run());
   const std::vector<bool> depend = StepsThatDependOnInput(
       module, schedule, loops != nullptr ? *loops : std::vector<ScheduledLoop>());
   for (size_t i = 0; i < depend.size(); ++i) schedule[i].depends_on_input = depend[i];
@@ -281,7 +297,7 @@ absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, 
 absl::StatusOr<std::vector<ScheduledGraph>> ScheduleRun(const Module& module, const Graph& graph) {
   std::vector<ScheduledGraph> out(1);
   out[0].name = graph.name;
-  TG_ASSIGN_OR_RETURN(out[0].steps, MakeSchedule(module, graph, &out[0].loops));
+  TG_ASSIGN_OR_RETURN(out[0].steps, MakeSchedule(module, graph, &out[0].loops, &out[0].measures));
   const Graph* init = module.FindGraph(kInitGraph);
   if (init == nullptr || init == &graph) return out;
   out.emplace_back().name = init->name;

@@ -18,12 +18,14 @@ namespace tg::runtime {
 
 // InvalidArgument, naming graph, node and line, if the graph holds something that a plan cannot
 // execute: an op that kernelize would have put into a kernel, or a cyclic order. `loops` receives
-// the loops; if it is null, a loop is Unimplemented.
+// the loops, `measures` the variables that the graph measures; if it is null, a loop, or such a
+// variable, is Unimplemented.
 absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(
-    const Module& module, const Graph& graph, std::vector<ScheduledLoop>* loops = nullptr);
+    const Module& module, const Graph& graph, std::vector<ScheduledLoop>* loops = nullptr,
+    std::vector<ScheduledMeasure>* measures = nullptr);
 
 // The graph and, if the module has it, @init, which runs before the first run. Only their names,
-// steps and loops are set.
+// steps, loops and measures are set.
 absl::StatusOr<std::vector<ScheduledGraph>> ScheduleRun(const Module& module, const Graph& graph);
 
 }  // namespace tg::runtime

@@ -34,10 +34,14 @@ absl::StatusOr<Plan> Plan::Create(const Executable& executable, const ScheduledG
   TG_RETURN_IF_ERROR(plan.AllocateTemporaries(buffers));
   for (const ScheduledKernel& item : graph.steps) TG_RETURN_IF_ERROR(plan.AddStep(item));
   TG_RETURN_IF_ERROR(plan.CreateLoops());
+  TG_RETURN_IF_ERROR(plan.CreateMeasures());
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
   for (size_t i = 0; i < plan.steps_.size(); ++i) TG_RETURN_IF_ERROR(plan.CountWorkOf(i));
   plan.is_work_counted_ = true;
   TG_RETURN_IF_ERROR(plan.FindHazards());
+  if (!plan.commands_.empty() && !graph.measures.empty()) {
+    return Unimplemented("a size that depends on data, in a graph over several devices");
+  }
   return plan;
 }
 
@@ -222,6 +226,7 @@ absl::Status Plan::SetVars(const VarMap& vars) {
     }
   }
   vars_ = vars;
+  for (const auto& [name, value] : measured_) vars_[name] = value;
   is_work_counted_ = false;
   counters_.clear();
   for (const ScheduledLoop& loop : graph_->loops) {

@@ -110,6 +110,8 @@ class Plan {
   const ScheduledKernel& step(size_t i) const { return graph_->steps[i]; }
   // Returns the values of variables in step `i`, whether the run or the graph gives them.
   VarMap VarsOf(size_t i) const;
+  // Returns the variables that the graph measures, with the values of the last run.
+  const VarMap& measured() const { return measured_; }
   // Returns the memory of a buffer by its index in the module; null if the graph does not use it.
   const BufferRef& buffer(int index) const { return buffers_[static_cast<size_t>(index)]; }
 
@@ -181,6 +183,10 @@ class Plan {
   // Exchanges the buffers of a loop's pairs, for its steps and for readers of `buffer`.
   absl::Status SwapPairs(size_t number);
   absl::StatusOr<bool> IsTrue(int buffer) const;
+  // Measured variables: plan_measures.cc.
+  absl::Status CreateMeasures();
+  // Reads variable `number` of the graph's list, and sets what depends on it.
+  absl::Status Measure(size_t number);
   absl::Status EnqueueOne(size_t i, std::vector<Event>* events);
 
   // Updates kernels_[i], but for its work, and the launch's range.
@@ -201,6 +207,8 @@ class Plan {
   MemoryBytes temporaries_;
   std::vector<Step> steps_;  // parallel to the steps of the graph
   VarMap vars_;
+  VarMap measured_;                                       // parts of vars_
+  std::vector<std::vector<size_t>> measured_steps_;       // by measure: the steps that depend on it
   std::vector<std::vector<PairArg>> pair_args_;           // by loop
   std::map<std::string, int64_t, std::less<>> counters_;  // of the loops that are running
   mutable std::vector<PlannedKernel> kernels_;            // parallel to steps_

@@ -86,7 +86,16 @@ absl::Status Plan::SwapPairs(size_t number) {
   return absl::OkStatus();
 }
 
-absl::Status Plan::ForEachStep(const RunStep& run) { return RunSteps(0, steps_.size(), 0, run); }
+absl::Status Plan::ForEachStep(const RunStep& run) {
+  size_t from = 0;
+  for (size_t i = 0; i < graph_->measures.size(); ++i) {
+    const size_t before = graph_->measures[i].before;
+    TG_RETURN_IF_ERROR(RunSteps(from, before, 0, run));
+    from = before;
+    TG_RETURN_IF_ERROR(Measure(i));
+  }
+  return RunSteps(from, steps_.size(), 0, run);
+}
 
 absl::Status Plan::RunSteps(size_t first, size_t last, size_t loop, const RunStep& run) {
   const std::vector<ScheduledLoop>& loops = graph_->loops;

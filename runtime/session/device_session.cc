@@ -303,7 +303,13 @@ absl::Status DeviceSession::ExecuteObserved(const ScheduledGraph& graph) {
 
 absl::Status DeviceSession::Execute(const GraphNeeds& needs, const VarMap& vars, int64_t times) {
   TG_ASSIGN_OR_RETURN(const bool done, RunChosen(needs, vars, times));
-  if (done) return absl::OkStatus();
+  if (!done) TG_RETURN_IF_ERROR(ExecuteHere(needs, vars, times));
+  for (const auto& [name, value] : last_plan_->measured()) SetMeasured(name, value);
+  return absl::OkStatus();
+}
+
+absl::Status DeviceSession::ExecuteHere(const GraphNeeds& needs, const VarMap& vars,
+                                        int64_t times) {
   const ScheduledGraph& graph = *FindGraph(*executable_, needs.name);
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, needs.needs.buffers, vars));
   // Uploads are not part of the measured run.

@@ -143,6 +143,7 @@ class DeviceSession : public Session {
   // Makes this session ready to run a graph with the shared buffers of `owner`, the session for
   // which a chooser has named it.
   absl::Status Prepare(DeviceSession& owner, const GraphNeeds& graph, const VarMap& vars);
+  absl::Status ExecuteHere(const GraphNeeds& graph, const VarMap& vars, int64_t times);
   // Whether a chosen session has done the run.
   absl::StatusOr<bool> RunChosen(const GraphNeeds& graph, const VarMap& vars, int64_t times);
   absl::Status Finish() const;

@@ -111,7 +111,8 @@ absl::Status Render(const Module& module, std::span<const int> kernels,
 ScheduledGraph Schedule(const Module& module, const Graph& graph) {
   ScheduledGraph out;
   out.name = graph.name;
-  absl::StatusOr<std::vector<ScheduledKernel>> steps = MakeSchedule(module, graph, &out.loops);
+  absl::StatusOr<std::vector<ScheduledKernel>> steps =
+      MakeSchedule(module, graph, &out.loops, &out.measures);
   if (steps.ok()) out.steps = *std::move(steps);
   out.problem = steps.status();
   const Needs needs = NeedsOf(module, graph);

@@ -64,8 +64,12 @@ absl::Status ReferenceSession::ExecuteOnce(const GraphNeeds& graph, const VarMap
     inputs[buffer->name] = Prefix(found->second, std::move(shape));
   }
   const interpret::VarValues values(vars.begin(), vars.end());
+  interpret::VarValues measured;
+  interpret::InterpretOptions options = options_;
+  options.measured = &measured;
   TG_ASSIGN_OR_RETURN(interpret::HostBuffers written,
-                      interpret::Interpret(*module_, graph.name, inputs, values, options_));
+                      interpret::Interpret(*module_, graph.name, inputs, values, options));
+  for (const auto& [name, value] : measured) SetMeasured(name, value);
   for (auto& [name, buffer] : written) {
     const BufferDecl* decl = module_->FindBuffer(name);
     interpret::HostBuffer& stored = buffers_[name];

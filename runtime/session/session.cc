@@ -193,7 +193,11 @@ absl::Status Session::RunOne(const GraphNeeds& graph, int64_t times) {
     TG_RETURN_IF_ERROR(LoadContents(buffers));
     TG_RETURN_IF_ERROR(ClearStates(buffers));
   }
-  TG_RETURN_IF_ERROR(Execute(graph, vars, times));
+  VarMap before = std::exchange(last_sizes_, vars);
+  if (absl::Status status = Execute(graph, vars, times); !status.ok()) {
+    last_sizes_ = std::move(before);
+    return status;
+  }
   std::erase_if(absent_, [&](const BufferDecl* buffer) {
     return buffer->role == Role::kOutput &&
            std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
@@ -201,6 +205,7 @@ absl::Status Session::RunOne(const GraphNeeds& graph, int64_t times) {
   completed_.insert(&graph);
   if (graph.name == kInitGraph) {
     is_initialized_ = true;
+    last_sizes_ = std::move(before);
     return absl::OkStatus();
   }
   last_vars_ = std::move(vars);
@@ -234,17 +239,17 @@ absl::StatusOr<const BufferDecl*> Session::FindReadable(std::string_view name,
 absl::StatusOr<TypeShape> Session::FormOf(std::string_view name) const {
   TypeShape form;
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindReadable(name, form.type));
-  TG_ASSIGN_OR_RETURN(form.shape, ShapeOf(*buffer, last_vars_));
+  TG_ASSIGN_OR_RETURN(form.shape, ShapeOf(*buffer, last_sizes_));
   return form;
 }
 
 absl::Status Session::GetInto(std::string_view name, HostTensor& tensor) {
   ElementType type;
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindReadable(name, type));
-  const bool fits = tensor.type == type && HasShape(*buffer, last_vars_, tensor.shape) &&
+  const bool fits = tensor.type == type && HasShape(*buffer, last_sizes_, tensor.shape) &&
                     NumBytes(type, tensor.shape) == tensor.data.size();
   if (!fits) {
-    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, last_vars_));
+    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, last_sizes_));
     TG_ASSIGN_OR_RETURN(tensor, MakeHostTensor(type, std::move(shape)));
   }
   return Download(*buffer, tensor.data);
@@ -253,7 +258,7 @@ absl::Status Session::GetInto(std::string_view name, HostTensor& tensor) {
 absl::Status Session::GetInto(std::string_view name, std::span<std::byte> elements) {
   ElementType type;
   TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindReadable(name, type));
-  TG_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ShapeOf(*buffer, last_vars_));
+  TG_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ShapeOf(*buffer, last_sizes_));
   if (NumBytes(type, shape) != elements.size()) {
     return InvalidArgument("@", name, " is ", TypeAndShape(type, shape), ", not of ",
                            elements.size(), " bytes");

@@ -103,6 +103,8 @@ class Session {
   // Loads the params whose contents the module defines, and returns their names.
   absl::StatusOr<std::vector<std::string>> LoadParams();
   const OpenContents& contents() const { return contents_; }
+  // Records the value of a variable that a run has measured.
+  void SetMeasured(const std::string& name, int64_t value) { last_sizes_[name] = value; }
 
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
@@ -140,6 +142,7 @@ class Session {
   std::vector<std::string_view> graph_names_;  // parallel to graphs_
   const OpenContents contents_;
   VarMap given_vars_, last_vars_;
+  VarMap last_sizes_;  // last_vars_, and what the run has measured
   ShapesByName shapes_;
   std::set<const GraphNeeds*> completed_;  // graphs that have run: what they need is there
   bool has_run_ = false;

@@ -1,0 +1,24 @@
+// What is said of a variable that a run has measured (measure.h) and that is outside of its bounds.
+#ifndef TG_IR_WRONG_MEASURE_H_
+#define TG_IR_WRONG_MEASURE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "ir/decls.h"
+
+namespace tg {
+
+// Empty if the variable can have this value.
+inline std::string WrongMeasure(const VarDecl& var, int64_t value) {
+  if (value >= var.min && value <= var.max) return "";
+  const std::string bound = value < var.min ? absl::StrCat("at least ", var.min)
+                                            : absl::StrCat("at most ", var.max, " (option --max)");
+  return absl::StrCat("size @", var.name, ", which depends on data, is ", value,
+                      " in this run; it is ", bound);
+}
+
+}  // namespace tg
+
+#endif  // TG_IR_WRONG_MEASURE_H_
