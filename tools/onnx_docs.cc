@@ -25,9 +25,10 @@ The following holds for all operators:
 - An index outside of its axis gives 0 in `Gather`.
 - A symbolic bound of a `Slice` must be inside the axis in every run. A `Squeeze` without axes keeps a symbolic extent,
   which is then at least 2; a run that is given 1 is compiled for 1.
-- A value that decides a shape must be known before the run: it must follow from constants, from the sizes of inputs, or
-  from small inputs whose contents tg-run is given. Otherwise the import fails, with an error that names the node and
-  the number of its input.
+- A value that decides a shape follows from constants, from the sizes of inputs, or from small inputs whose contents
+  tg-run is given. Other integers that decide shapes, and the numbers of results of `NonZero`, `Compress`, `Unique` and
+  `NonMaxSuppression`, are [measured](sizes.md#sizes-that-depend-on-data) in each run. Where neither is possible, the
+  import fails, with an error that names the node and the number of its input.
 - A `Loop`, `Scan` or recurrence of more than 8 iterations is a [loop](ir.md#loops) whose iterations share kernels; its
   length may be symbolic. Where a `Loop` ends may depend on data, if it stacks no results. A loop whose values change
   their shapes, or that decides shapes by the number of the iteration, is unrolled, up to 4096 iterations. A model has

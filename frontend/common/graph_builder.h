@@ -11,6 +11,7 @@
 #define TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -252,6 +253,26 @@ class GraphBuilder {
   // Records the contents that input `name` will have, as bits.
   void GiveInput(std::string_view name, Ints bits) { given_[std::string(name)] = std::move(bits); }
 
+  // ---- Sizes that depend on data (measure.cc): variables that each run measures (ir/measure.h).
+  // Up to this number of elements of a tensor are measured; a shape has no more extents.
+  static constexpr int64_t kMostMeasured = 16;
+  // The greatest value of the variable of this name.
+  using Bound = std::function<int64_t(std::string_view name)>;
+  // A variable from `least` to `most` that in each run has the value `count`, one integer. `name`
+  // is its name, unless that is taken.
+  Dim Measure(Value count, std::string_view name, int64_t least, int64_t most);
+  // As KnownDims, but a few integers that depend on data are measured, each as the variable
+  // `name`.i. Extents that are computed of one such integer are expressions of it.
+  std::optional<std::vector<Dim>> MeasuredDims(Value x, std::string_view name, const Bound& most,
+                                               bool with_inputs);
+  // The places of the true elements of mask, bool[n], in order, as i64. Their number is measured.
+  Value TruePlaces(Value mask, std::string_view name, const Bound& most);
+  // What the graph must have among the sources of its sink, if it computes `roots`: the measures
+  // that these depend on.
+  std::vector<Value> MeasuresOf(std::span<const Value> roots);
+  // The stored number that a measured variable is; null if the variable is not measured.
+  const UOp* CountOf(std::string_view var) const;
+
   // Arithmetic on extents. If the result exceeds kMaxElements: 1, and an error.
   Dim AddDim(const Dim& a, const Dim& b);
   Dim SubDim(const Dim& a, const Dim& b);
@@ -275,6 +296,12 @@ class GraphBuilder {
   Value ShrinkTo(Value x, const std::vector<std::pair<Dim, Dim>>& bounds);
   Value PadZeros(Value x, const std::vector<std::pair<Dim, Dim>>& widths);
   const std::vector<KnownElement>* Known(Value x, bool with_inputs);
+  // Measures what decides x, and returns it.
+  std::vector<Value> MeasureSources(Value x, std::string_view name, const Bound& most,
+                                    bool with_inputs);
+  void MeasureElements(Value x, std::string_view name, const Bound& most);
+  // A bound of all elements, where clipping tells it.
+  int64_t LeastOf(Value x);
   // Converts floats narrower than f32 to f32.
   Value Widen(Value x);
   // Whether x is computed from constants and params alone, by few operations.
@@ -308,6 +335,11 @@ class GraphBuilder {
   ShapeMap shapes_;
   KnownValues::Given given_;
   KnownValues known_, known_with_inputs_;
+  struct Measured {
+    const UOp *var, *bind;
+    std::string name;
+  };
+  std::vector<Measured> measures_;
   std::map<Value, Convolution> convolutions_;  // by result
   std::map<Value, Phases> phases_;             // by result
   std::string error_;

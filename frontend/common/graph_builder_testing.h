@@ -107,7 +107,10 @@ class GraphBuilderTest : public testing::Test {
       EXPECT_NE(v, nullptr);
       if (!v) return {};
     }
-    graph_.body.root = g_->ir().Sink(values);
+    std::vector<Value> roots = values;
+    const std::vector<Value> measures = g_->MeasuresOf(values);
+    roots.insert(roots.end(), measures.begin(), measures.end());
+    graph_.body.root = g_->ir().Sink(roots);
     Diagnostics diagnostics;
     VerifyModule(module_, diagnostics);
     EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.ToString();

@@ -37,6 +37,8 @@ class KnownValues {
 
   // The elements, row-major. Null if no element is known.
   const std::vector<KnownElement>* Of(const UOp* u);
+  // Gives a tensor elements; none: what its node says. What was found of others is found anew.
+  void Set(const UOp* u, std::vector<KnownElement> elements);
   // The variables that the elements depend on through tensors of at most kMaxElements.
   std::set<std::string> VariablesIn(const UOp* u);
 
@@ -56,6 +58,7 @@ class KnownValues {
   const Given* given_;
   NodeMap<std::unique_ptr<Elements>> known_;
   NodeSet done_;
+  NodeMap<std::vector<KnownElement>> set_;
 };
 
 }  // namespace tg::frontend

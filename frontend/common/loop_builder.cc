@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -188,6 +189,31 @@ const UOp* LoopBuilder::Capture(const UOp* root) {
   return copies_.Get(root);
 }
 
+void LoopBuilder::ReadMeasures(const Body& body) {
+  std::set<std::string> vars;
+  const auto add = [&](const std::string& var) { vars.insert(var); };
+  for (const UOp* u : body.Order()) {
+    if (u->op != Op::kVar && u->op != Op::kBuffer) continue;
+    const std::string name(body.context->String(static_cast<StringId>(u->word())));
+    if (u->op == Op::kVar) add(name);
+    if (u->op != Op::kBuffer) continue;
+    for (const DeclDim& d : g_.module().FindBuffer(name)->shape) d.ForEachVar(add);
+  }
+  if (const std::optional<DeclDim> trip = DeclDim::From(g_.ir().context(), trip_)) {
+    trip->ForEachVar(add);
+  }
+  for (const std::string& var : vars) {
+    const UOp* count = g_.CountOf(var);
+    if (!count) continue;
+    const std::vector<const UOp*> order = PostOrder(count);
+    if (std::any_of(order.begin(), order.end(),
+                    [&](const UOp* u) { return varying_.Contains(u); })) {
+      g_.Fail("a size that depends on the data of an iteration");
+    }
+    reads_.push_back(count);
+  }
+}
+
 bool LoopBuilder::Finish(std::string_view origin) {
   const std::vector<Value> writes = Writes();
   if (!g_.ok() || writes.empty()) {
@@ -217,6 +243,8 @@ bool LoopBuilder::Finish(std::string_view origin) {
   graph->body.root = Builder(*graph->body.context).Sink(roots);
   if (!origin.empty()) graph->body.SetOrigin(0, graph->body.context->Intern(origin));
   body_ = nullptr;
+  ReadMeasures(graph->body);
+  if (!g_.ok()) return false;
   g_.module().graphs.push_back(std::move(graph));
 
   Context& ctx = g_.ir().context();

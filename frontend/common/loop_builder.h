@@ -65,6 +65,8 @@ class LoopBuilder {
   std::vector<Value> Writes();
   void FindVarying(UOpSpan order);
   void FindRepeatable(UOpSpan order);
+  // Adds the counts that decide the sizes of the body to what it reads.
+  void ReadMeasures(const Body& body);
   // A node of the body for a value that is computed before the loop.
   const UOp* Capture(const UOp* u);
   const UOp* CopyNode(const UOp* u, UOpSpan srcs);

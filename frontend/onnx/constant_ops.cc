@@ -67,8 +67,10 @@ void Range(NodeContext& c) {
     }
   }
   const Scalar type = start->dtype.scalar();
-  const auto ends = c.g.KnownDims(stop, true), starts = c.g.KnownDims(start, true),
-             steps = c.g.KnownDims(step, true);
+  const auto starts = c.g.KnownDims(start, true), steps = c.g.KnownDims(step, true);
+  const bool counts_up = starts && steps && (*starts)[0].Is(0) && !(*steps)[0].is_symbolic() &&
+                         (*steps)[0].value() > 0;
+  const auto ends = counts_up ? c.KnownDims(1) : c.g.KnownDims(stop, true);
   Dim count = 0;
   if (ends && starts && steps && !(*steps)[0].is_symbolic() && (*steps)[0].value() != 0) {
     const int64_t by = (*steps)[0].value();
@@ -80,9 +82,9 @@ void Range(NodeContext& c) {
         by > 0 ? c.g.SubDim((*ends)[0], (*starts)[0]) : c.g.SubDim((*starts)[0], (*ends)[0]);
     count = c.g.FloorDivDim(c.g.AddDim(length, Dim(std::abs(by) - 1)), std::abs(by));
     if (!count.is_symbolic() && count.value() < 0) count = 0;
-  } else {
-    const auto a = c.KnownNumbers(0), b = c.KnownNumbers(1), d = c.KnownNumbers(2);
-    if (!a || !b || !d) return;
+  } else if (const auto a = c.g.KnownNumbers(start, true), b = c.g.KnownNumbers(stop, true),
+             d = c.g.KnownNumbers(step, true);
+             a && b && d) {
     if ((*d)[0] == 0) {
       c.Fail("a step of 0");
       return;
@@ -93,6 +95,13 @@ void Range(NodeContext& c) {
       return;
     }
     count = exact > 0 ? static_cast<int64_t>(exact) : 0;
+  } else {
+    // In f64, which holds all counts.
+    const auto wide = [&](Value v) { return c.g.Cast(c.g.Reshape(v, {}), Scalar::kF64); };
+    const Value exact = c.g.Ceil(c.g.Div(c.g.Sub(wide(stop), wide(start)), wide(step)));
+    const Value data = c.g.Cast(c.g.Max(exact, c.g.Const(Scalar::kF64, 0)), Scalar::kI64);
+    count = c.Measure(data, 0);
+    if (!c.g.ok()) return;
   }
   const Value i = c.g.Arange(type, count);
   c.Return(c.g.Add(c.g.Mul(i, c.g.Reshape(step, {})), c.g.Reshape(start, {})));
@@ -116,13 +125,28 @@ void EyeLike(NodeContext& c) {
   c.Return(c.g.Cast(on, *scalar), 0, type);
 }
 
-// The input must be known at import: the number of nonzero elements is an extent. Returns their
-// indices, one column each.
+// Returns the indices of the nonzero elements, one column each.
 void NonZero(NodeContext& c) {
   const Value x = c.In(0);
-  const auto bits = c.KnownBits(0);
-  if (!x || !bits) return;
+  if (!x) return;
   const Shape shape = c.g.ShapeOf(x);
+  const auto bits = c.CountedBits(0);
+  if (!bits) {
+    const Value mask = x->dtype.is_bool() ? x : c.g.Ne(x, c.g.Like(x, 0));
+    Value place = c.TruePlaces(c.g.Reshape(mask, {c.g.NumElements(shape)}), 1);
+    std::vector<Value> rows(shape.size());
+    for (size_t i = shape.size(); i-- > 0;) {
+      const Value extent = c.g.DimValue(Scalar::kI64, shape[i]);
+      rows[i] = i == 0 ? place : c.g.Binary(Op::kFloorMod, place, extent);
+      place = c.g.Binary(Op::kFloorDiv, place, extent);
+    }
+    if (rows.empty()) {  // a scalar: no coordinates
+      c.Return(c.g.Full({Dim(0), c.g.Extent(place, 0)}, c.g.ConstInt(Scalar::kI64, 0)));
+      return;
+    }
+    c.Return(c.g.Stack(rows, 0));
+    return;
+  }
   const double zero = 0;
   Ints places;
   for (size_t i = 0; i < bits->size(); ++i) {
@@ -141,13 +165,68 @@ void NonZero(NodeContext& c) {
                         std::move(coordinates)));
 }
 
-// The input must be known at import. Returns the different elements, or slices of an axis, and
-// where each occurs.
+// Unique of an input that depends on data: equal elements are neighbours when they are sorted.
+void UniqueOfData(NodeContext& c, Value x) {
+  GraphBuilder& g = c.g;
+  if (c.Find("axis") && g.Rank(x) != 1) {
+    c.Fail("slices of an axis must be known before the run");
+    return;
+  }
+  x = g.Reshape(x, {g.NumElements(g.ShapeOf(x))});
+  if (!x) return;
+  const Dim n = g.Extent(x, 0);
+  const auto number = [&](Scalar type) { return g.Arange(type, n); };
+  const auto scatter = [&](Value at, Value updates) {  // to all places
+    return g.ScatterElements(g.Full({n}, g.Like(updates, 0)), at, updates, 0, Op::kNoop);
+  };
+  auto [sorted, at] = g.Sort(x, 0, /*descending=*/false);
+  sorted = g.Stored(sorted);
+  at = g.Stored(at);
+  const Value before = g.Pad(g.Slice(sorted, 0, 0, g.SubDim(n, 1)), {{Dim(1), Dim(0)}});
+  Value differs = g.Ne(sorted, before);
+  if (x->dtype.is_float()) {
+    differs = g.And(differs, g.Not(g.And(g.IsNan(sorted), g.IsNan(before))));
+  }
+  const Value is_first =
+      g.Or(differs, g.Eq(number(Scalar::kI32), g.ConstInt(Scalar::kI32, 0)));  // of its like
+  const auto groups = [&](Value begins) {  // the number of the group that each element is in
+    return g.Sub(g.CumulativeSum(g.Cast(begins, Scalar::kI64), 0, false, false),
+                 g.ConstInt(Scalar::kI64, 1));
+  };
+  Value firsts, inverse;
+  if (c.Int("sorted", 1)) {
+    firsts = g.Gather(at, c.TruePlaces(is_first, 0), 0);
+    inverse = scatter(at, groups(is_first));
+  } else {
+    const Value begins = g.Stored(scatter(at, g.Cast(is_first, Scalar::kI32)));
+    const Value is_begin = g.Ne(begins, g.Like(begins, 0));
+    firsts = c.TruePlaces(is_begin, 0);
+    const Value places = number(Scalar::kI64);
+    const Value start =
+        g.Cumulative(Op::kMax, g.Where(is_first, places, g.Like(places, 0)), 0, false, false);
+    const Value first = g.Gather(at, g.Stored(start), 0);  // of the group, in the input
+    inverse = scatter(at, g.Gather(g.Stored(groups(is_begin)), g.Stored(first), 0));
+  }
+  if (!g.ok()) return;
+  firsts = g.Stored(firsts);
+  inverse = g.Stored(inverse);
+  const Value k = g.Unsqueeze(g.Arange(Scalar::kI64, g.Extent(firsts, 0)), 1);
+  c.Return(g.Gather(x, firsts, 0), 0, c.TypeOf(0));
+  c.Return(firsts, 1);
+  c.Return(inverse, 2);
+  if (c.Wants(3)) c.Return(g.Sum(g.Cast(g.Eq(inverse, k), Scalar::kI64), {-1}), 3);
+}
+
+// Returns the different elements, or slices of an axis, and where each occurs.
 void Unique(NodeContext& c) {
   GraphBuilder& g = c.g;
   const Value x = c.In(0);
-  const auto bits = c.KnownBits(0);
-  if (!x || !bits) return;
+  if (!x) return;
+  const auto bits = c.CountedBits(0);
+  if (!bits) {
+    UniqueOfData(c, x);
+    return;
+  }
   Shape shape = g.ShapeOf(x);
   size_t axis = 0;
   if (c.Find("axis")) {

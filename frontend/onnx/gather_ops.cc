@@ -67,13 +67,19 @@ void OneHot(NodeContext& c) {
   c.Return(c.g.OneHot(c.In(0), Dim(static_cast<int64_t>((*depth)[0])), c.Int("axis", -1), off, on));
 }
 
-// Selects the slices of an axis where the condition holds, which must be known at import.
+// Selects the slices of an axis where the condition holds.
 void Compress(NodeContext& c) {
   Value x = c.In(0);
-  const auto condition = c.KnownInts(1);
-  if (!x || !condition) return;
+  const Value asked = c.In(1);
+  if (!x || !asked) return;
   int64_t axis = c.Int("axis", 0);
   if (!c.Find("axis")) x = c.g.Flatten(x, 0, static_cast<int64_t>(c.g.Rank(x)));
+  const auto condition = c.CountedBits(1);
+  if (!condition) {
+    const auto at = c.g.Axis(axis, c.g.Rank(x));
+    if (at) c.Return(c.g.Gather(x, c.TruePlaces(asked, *at), *at), 0, c.TypeOf(0));
+    return;
+  }
   Ints selected;
   for (size_t i = 0; i < condition->size(); ++i) {
     if ((*condition)[i]) selected.push_back(static_cast<int64_t>(i));

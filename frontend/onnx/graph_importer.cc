@@ -121,6 +121,22 @@ bool GraphImporter::HasOneReader(std::string_view name) {
   return readers.counts[name] == 1;
 }
 
+std::optional<int64_t> GraphImporter::GivenBound(std::string_view name) const {
+  if (max_sizes_ == nullptr || max_sizes_->empty()) return std::nullopt;
+  const std::string symbol = frontend::SymbolFrom(name);
+  for (const auto& [given, max] : *max_sizes_) {
+    if (frontend::SymbolFrom(given) == symbol) return max;
+  }
+  return std::nullopt;
+}
+
+int64_t GraphImporter::GreatestSize(std::string_view name, std::optional<int64_t> bound) {
+  data_sizes_.emplace(name);
+  const std::optional<int64_t> given = GivenBound(name);
+  if (!given) return bound.value_or(default_size_);
+  return bound ? std::min(*bound, *given) : *given;
+}
+
 absl::Status GraphImporter::RunNodes(const GraphProto& graph) {
   if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("graphs nested too deeply");
   if (absl::Status s = DefineInitializers(graph); !s.ok()) return s;

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +40,20 @@ class GraphImporter : public SubgraphRunner {
   std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) override;
   absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) override;
   bool HasOneReader(std::string_view name) override;
+  int64_t GreatestSize(std::string_view name, std::optional<int64_t> bound) override;
+  bool IsBounded(std::string_view name) override { return GivenBound(name).has_value(); }
+  bool PrefersContents() override { return prefers_contents_; }
+
+  // What bounds sizes that depend on data: --max, and where neither that nor the graph does, a
+  // size.
+  void SetSizes(const std::map<std::string, int64_t, std::less<>>& max, int64_t otherwise,
+                bool prefers_contents) {
+    max_sizes_ = &max;
+    default_size_ = otherwise;
+    prefers_contents_ = prefers_contents;
+  }
+  // The names of those sizes.
+  const std::set<std::string>& data_sizes() const { return data_sizes_; }
 
  private:
   using Scope = std::map<std::string_view, Tensor>;
@@ -53,6 +69,7 @@ class GraphImporter : public SubgraphRunner {
   // Adds what these nodes, and those of their nested graphs, read. Each counts as a node that is
   // run, so that loops cannot make this take long.
   void CountReaders(std::span<const Node> nodes, std::map<std::string_view, int>& counts);
+  std::optional<int64_t> GivenBound(std::string_view name) const;
   // The end of an error message: the open dimensions that the inputs depend on; empty if none.
   std::string OpenDimensions(std::span<const Tensor> inputs);
   absl::Status CallFunction(const Function& function, const Node& call,
@@ -79,6 +96,10 @@ class GraphImporter : public SubgraphRunner {
   int64_t num_nodes_ = 0;                               // that were run
   std::map<std::string, std::string> dimension_names_;  // by variable
   bool has_told_dimensions_ = false;
+  const std::map<std::string, int64_t, std::less<>>* max_sizes_ = nullptr;
+  int64_t default_size_ = 0;
+  bool prefers_contents_ = false;
+  std::set<std::string> data_sizes_;
 };
 
 // "Conv 'conv1'": how messages call a node.

@@ -38,7 +38,7 @@ bool HasHalfExponentials(const Body& body) {
 class ModelImporter {
  public:
   ModelImporter(const onnx::Model& model, std::string_view bytes, const std::string& path,
-                const OnnxImportOptions& options)
+                const OnnxImportOptions& options, bool prefers_contents)
       : model_(model), options_(options), module_(std::make_unique<Module>()) {
     module_->path = path;
     const std::string file = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
@@ -47,12 +47,14 @@ class ModelImporter {
     graph_->name = "main";
     g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
     importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
+    importer_->SetSizes(options.max_sizes, options.default_max, prefers_contents);
   }
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {
     if (absl::Status s = importer_->CheckOperators(); !s.ok()) return s;
     if (absl::Status s = DeclareInputs(); !s.ok()) return s;
     if (absl::Status s = importer_->RunNodes(model_.graph); !s.ok()) return s;
+    if (absl::Status s = CheckMaxSizes(); !s.ok()) return s;
     if (absl::Status s = DeclareOutputs(); !s.ok()) return s;
     DropUnused();
     // Other runtimes keep softmaxes of halves, and what is between the kernels that they fuse, in
@@ -79,6 +81,27 @@ class ModelImporter {
   }
 
  private:
+  // Each name is an open dimension, or a size that depends on data.
+  absl::Status CheckMaxSizes() const {
+    std::set<std::string> known;
+    for (const ValueInfo& input : model_.graph.inputs) {
+      for (size_t i = 0; input.type.shape && i < input.type.shape->size(); ++i) {
+        known.insert(OnnxDimensionName((*input.type.shape)[i].param, input.name, i));
+      }
+    }
+    std::string others;
+    for (const std::string& name : importer_->data_sizes()) {
+      known.insert(name);
+      known.insert(frontend::SymbolFrom(name));
+      absl::StrAppend(&others, others.empty() ? "; sizes that depend on data: " : ", ", name);
+    }
+    for (const auto& [name, max] : options_.max_sizes) {
+      if (known.contains(name)) continue;
+      return absl::InvalidArgumentError(absl::StrCat("there is no size '", name, "'", others));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status DeclareInputs() {
     std::set<std::string_view> initialized;
     for (const auto& t : model_.graph.initializers) initialized.insert(t.name);
@@ -208,6 +231,15 @@ class ModelImporter {
       }
       if (!status.ok()) return status;
     }
+    std::set<std::string_view> measured;
+    for (const UOp* bind : g_->MeasuresOf(roots_)) {
+      roots_.push_back(bind);
+      targets_.emplace_back();
+      measured.insert(graph_->body.context->String(static_cast<StringId>(bind->src(0)->word())));
+    }
+    std::erase_if(module_->vars, [&](const VarDecl& var) {
+      return g_->CountOf(var.name) != nullptr && !measured.contains(var.name);
+    });
     const std::vector<std::string_view> views(targets_.begin(), targets_.end());
     graph_->body.root = g_->ir().Sink(roots_, views);
     return absl::OkStatus();
@@ -278,19 +310,26 @@ absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const
                                                    const OnnxImportOptions& options) {
   absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
   absl::Status status = model.status();
-  if (model.ok()) {
-    ModelImporter importer(*model, bytes, path, options);
+  const auto import = [&](bool prefers_contents) -> absl::StatusOr<std::unique_ptr<Module>> {
+    ModelImporter importer(*model, bytes, path, options, prefers_contents);
     auto module = importer.Run();
-    if (module.ok()) {
-      const auto sizes = importer.TooSmall(**module);
-      if (sizes.empty()) return module;
-      // Those dimensions are fixed.
-      OnnxImportOptions fixed = options;
-      for (const auto& [name, size] : sizes) {
-        fixed.max_sizes.erase(name);
-        fixed.sizes[name] = size;
-      }
-      module = ModelImporter(*model, bytes, path, fixed).Run();
+    if (!module.ok()) return module;
+    const auto sizes = importer.TooSmall(**module);
+    if (sizes.empty()) return module;
+    // Those dimensions are fixed.
+    OnnxImportOptions fixed = options;
+    for (const auto& [name, size] : sizes) {
+      fixed.max_sizes.erase(name);
+      fixed.sizes[name] = size;
+    }
+    return ModelImporter(*model, bytes, path, fixed, prefers_contents).Run();
+  };
+  if (model.ok()) {
+    auto module = import(/*prefers_contents=*/false);
+    // Perhaps something needs a number before the run that follows from given contents.
+    if (!module.ok() && !options.input_values.empty()) {
+      auto second = import(/*prefers_contents=*/true);
+      if (second.ok()) return second;
     }
     if (module.ok()) return module;
     status = module.status();

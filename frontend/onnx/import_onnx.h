@@ -16,6 +16,10 @@
 namespace tg::onnx {
 
 struct OnnxImportOptions {
+  // Sizes that depend on data are variables too, up to what the graph tells of them, or else to
+  // default_max. Their names are "OUTPUT.AXIS", those of an output of a node and an axis, and
+  // max_sizes may bound them. A run that finds a greater number is an error.
+  //
   // Open dimensions, by name (dim_param, or "input.axis" for a dimension without a name). `sizes`
   // fixes a dimension; `max_sizes` makes it a variable up to this size. A dimension in neither map
   // gets its size from input_shapes, or else becomes a variable up to default_max. A variable is at

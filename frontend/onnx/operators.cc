@@ -55,9 +55,29 @@ std::optional<int64_t> NodeContext::KnownInt(size_t i) {
   return std::nullopt;
 }
 std::optional<std::vector<Dim>> NodeContext::KnownDims(size_t i) {
-  const auto known = g.KnownDims(In(i), /*with_inputs=*/true);
+  const auto most = [&](std::string_view name) {
+    return subgraphs_.GreatestSize(name, std::nullopt);
+  };
+  bool is_bounded = false;
+  for (int k = 0; k < GraphBuilder::kMostMeasured; ++k) {
+    is_bounded |= subgraphs_.IsBounded(absl::StrCat(std::string(node.outputs[0]), ".", k));
+  }
+  const auto known = g.MeasuredDims(In(i), node.outputs[0], most, /*with_inputs=*/!is_bounded);
   if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
   return known;
+}
+Dim NodeContext::Measure(Value count, int64_t axis) {
+  if (!count) return 1;
+  const std::string name = absl::StrCat(std::string(node.outputs[0]), ".", axis);
+  return g.Measure(count, name, 0, subgraphs_.GreatestSize(name, std::nullopt));
+}
+Value NodeContext::TruePlaces(Value mask, int64_t axis, size_t i) {
+  if (!mask) return nullptr;
+  const std::optional<int64_t> bound = g.Greatest(g.NumElements(g.ShapeOf(mask)));
+  const std::string_view output =
+      i < node.outputs.size() && !node.outputs[i].empty() ? node.outputs[i] : node.outputs[0];
+  return g.TruePlaces(mask, absl::StrCat(std::string(output), ".", axis),
+                      [&](std::string_view name) { return subgraphs_.GreatestSize(name, bound); });
 }
 std::optional<std::vector<double>> NodeContext::KnownNumbers(size_t i) {
   const auto known = g.KnownNumbers(In(i), /*with_inputs=*/true);

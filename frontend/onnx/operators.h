@@ -41,6 +41,16 @@ class SubgraphRunner {
   virtual std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) = 0;
   // The tensor of an attribute; `name` is for one without a name.
   virtual absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) = 0;
+  // The greatest value of a size that depends on data, by its name; `bound`: what follows from the
+  // graph, if anything does.
+  virtual int64_t GreatestSize(std::string_view, std::optional<int64_t> bound) {
+    return bound.value_or(1024);
+  }
+  // Whether a bound of the size is given.
+  virtual bool IsBounded(std::string_view) { return false; }
+  // Whether a size that depends on the contents of an input shall be valid for these alone, if they
+  // are given.
+  virtual bool PrefersContents() { return false; }
   // Whether a value of the innermost graph is read in one place. False where that is not known.
   virtual bool HasOneReader(std::string_view) { return false; }
 };
@@ -78,6 +88,8 @@ class NodeContext {
   std::optional<Ints> KnownBits(size_t i);
   std::optional<Ints> KnownInts(size_t i);
   std::optional<int64_t> KnownInt(size_t i);  // of an input with one element
+  // Elements that depend on data other than given contents, or for whose size a bound is given, are
+  // measured (GraphBuilder::MeasuredDims).
   std::optional<std::vector<Dim>> KnownDims(size_t i);
   std::optional<std::vector<double>> KnownNumbers(size_t i);
 
@@ -93,6 +105,15 @@ class NodeContext {
   // The list in attribute `name` (older opsets) or in input `i` (newer ones); none if neither
   // exists.
   std::optional<Ints> ListOrInput(std::string_view name, size_t i);
+  // Axis `axis` of output 0 has as many elements as `count` says in each run.
+  Dim Measure(Value count, int64_t axis);
+  // The elements of an input on which the number of results depends; none: it is measured.
+  std::optional<Ints> CountedBits(size_t i) {
+    return g.KnownBits(In(i), subgraphs_.PrefersContents());
+  }
+  // The places of the true elements of `mask`, bool[n]. Their number is the extent of axis `axis`
+  // of output `i`.
+  Value TruePlaces(Value mask, int64_t axis, size_t i = 0);
   std::vector<Tensor> RunSubgraph(std::string_view attribute, std::span<const Tensor> inputs);
   // The tensor of an attribute; an empty one after an error.
   Tensor Import(const TensorProto& t);

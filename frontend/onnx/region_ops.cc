@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/common/loop_builder.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/sampling.h"
 #include "ir/value.h"
@@ -205,17 +206,119 @@ bool Overlap(const Box& a, const Box& b, float threshold) {
   return common > 0 && a.Area() > 0 && b.Area() > 0 && whole > 0 && common / whole > threshold;
 }
 
-// The inputs must be known at import, because the number of boxes that are kept is an extent.
+// The corners of boxes, [batches, 1, n] each, and their areas.
+struct Corners {
+  Value top, left, bottom, right;
+  Value Area(GraphBuilder& g) const { return g.Mul(g.Sub(bottom, top), g.Sub(right, left)); }
+};
+
+Corners CornersOf(GraphBuilder& g, Value boxes, bool centered) {
+  Value n[4];
+  for (int64_t i = 0; i < 4; ++i) {
+    n[i] = g.Unsqueeze(g.Squeeze(g.Slice(boxes, 2, i, i + 1), 2), 1);
+  }
+  if (!centered) {
+    return {g.Min(n[0], n[2]), g.Min(n[1], n[3]), g.Max(n[0], n[2]), g.Max(n[1], n[3])};
+  }
+  const Value half = g.Like(boxes, 0.5);
+  const Value h = g.Mul(n[3], half), w = g.Mul(n[2], half);
+  return {g.Sub(n[1], h), g.Sub(n[0], w), g.Add(n[1], h), g.Add(n[0], w)};
+}
+
+// As Overlap below.
+Value Overlaps(GraphBuilder& g, const Corners& a, const Corners& b, Value threshold) {
+  const Corners both{g.Max(a.top, b.top), g.Max(a.left, b.left), g.Min(a.bottom, b.bottom),
+                     g.Min(a.right, b.right)};
+  const Value zero = g.Like(threshold, 0), common = both.Area(g);
+  const Value area = a.Area(g), other = b.Area(g);
+  const Value whole = g.Sub(g.Add(area, other), common);
+  Value result = g.And(g.Lt(both.top, both.bottom), g.Lt(both.left, both.right));
+  for (const Value v : {common, area, other, whole}) result = g.And(result, g.Lt(zero, v));
+  return g.And(result, g.Lt(threshold, g.Div(common, whole)));
+}
+
+// NonMaxSuppression of boxes and scores that depend on data. In each iteration, each class of a
+// batch takes the box with the greatest score that is left, and drops what overlaps it.
+void SuppressData(NodeContext& c) {
+  GraphBuilder& g = c.g;
+  const Value boxes = g.Cast(c.In(0), Scalar::kF32), scores = g.Cast(c.In(1), Scalar::kF32);
+  const Shape shape = g.ShapeOf(scores);
+  const Dim n = shape[2];
+  const auto scalar = [&](size_t i, Scalar type) {
+    return c.Has(i) ? g.Cast(g.Reshape(c.In(i), {}), type) : g.ConstInt(type, 0);
+  };
+  const Value most = scalar(2, Scalar::kI64), threshold = scalar(3, Scalar::kF32);
+  // An iteration more than there are boxes finds none.
+  const auto known = g.KnownInts(most, /*with_inputs=*/true);
+  const std::optional<int64_t> greatest = g.Greatest(n);
+  const bool few = known && greatest && (*known)[0] < *greatest;
+  const Dim trip = few ? Dim(std::max<int64_t>((*known)[0], 0)) : n;
+  if (trip.Is(0)) {
+    c.Return(g.Full({Dim(0), Dim(3)}, g.ConstInt(Scalar::kI64, 0)));
+    return;
+  }
+  const auto any = [&](Value v) { return g.Reduce(Op::kOr, v, {-1}, /*keep=*/true); };
+  const auto goes_on = [&](Value left) { return g.Reduce(Op::kOr, left, {0, 1, 2}); };
+  Value left = g.Full(shape, g.Lt(g.ConstInt(Scalar::kI64, 0), most));
+  if (c.Has(4)) left = g.And(left, g.Lt(scalar(4, Scalar::kF32), scores));
+  left = g.Stored(left);
+  const Corners all = CornersOf(g, boxes, c.Int("center_point_box", 0) != 0);
+
+  frontend::LoopBuilder loop(g, c.node.outputs[0], trip);
+  const Value goes = loop.AddState(goes_on(left));
+  const Value candidates = loop.AddState(left);
+  const Value taken = loop.AddState(
+      g.Full({shape[0], shape[1], trip}, g.ConstInt(Scalar::kI32, -1)));  // by iteration
+  if (!goes || !candidates || !taken) return;
+  const Value least = g.ir().ConstBits(kF32, MinValue(Scalar::kF32));
+  const Value place = g.Arange(Scalar::kI32, n);
+  const Value best = g.Reduce(Op::kMax, g.Where(candidates, scores, least), {-1}, /*keep=*/true);
+  const Value is_best = g.And(candidates, g.Eq(scores, best));
+  const Value first = g.Stored(g.Reduce(
+      Op::kMin, g.Where(is_best, place, g.DimValue(Scalar::kI32, n)), {-1}, /*keep=*/true));
+  const Value chosen = g.Eq(place, first);
+  const auto of_chosen = [&](Value corner) {
+    return g.Stored(g.Sum(g.Where(chosen, corner, g.Like(corner, 0)), {-1}, /*keep=*/true));
+  };
+  const Corners its{of_chosen(all.top), of_chosen(all.left), of_chosen(all.bottom),
+                    of_chosen(all.right)};
+  const Value dropped = g.Or(chosen, Overlaps(g, its, all, threshold));
+  const Value step = g.DimValue(Scalar::kI32, loop.step());
+  const Value after = g.Cast(g.Add(step, g.ConstInt(Scalar::kI32, 1)), Scalar::kI64);
+  const Value remaining = g.And(g.And(candidates, g.Not(dropped)), g.Lt(after, most));
+  const Value here = g.And(any(is_best), g.Eq(g.Arange(Scalar::kI32, trip), step));
+  loop.SetNext(0, goes_on(remaining));
+  loop.SetNext(1, remaining);
+  loop.SetNext(2, g.Where(here, first, taken));
+  loop.SetCondition(0);
+  if (!loop.Finish()) return;
+
+  const Value numbers = g.Reshape(loop.Last(2), {g.NumElements({shape[0], shape[1], trip})});
+  const Value at = c.TruePlaces(g.Le(g.Like(numbers, 0), numbers), 0);
+  const Value row = g.Binary(Op::kFloorDiv, at, g.DimValue(Scalar::kI64, trip));
+  const Value classes = g.DimValue(Scalar::kI64, shape[1]);
+  const Value columns[] = {g.Binary(Op::kFloorDiv, row, classes),
+                           g.Binary(Op::kFloorMod, row, classes),
+                           g.Cast(g.Gather(numbers, at, 0), Scalar::kI64)};
+  c.Return(g.Stack(columns, 1));
+}
+
 void NonMaxSuppression(NodeContext& c) {
   GraphBuilder& g = c.g;
-  const auto boxes = c.KnownNumbers(0), scores = c.KnownNumbers(1);
-  if (!boxes || !scores) return;
+  if (!c.In(0) || !c.In(1)) return;
   const Shape shape = g.ShapeOf(c.In(0)), rated = g.ShapeOf(c.In(1));
   if (shape.size() != 3 || rated.size() != 3 || shape[2] != Dim(4) || shape[0] != rated[0] ||
       shape[1] != rated[2]) {
     c.Fail(absl::StrCat("boxes ", g.Describe(c.In(0)), " with scores ", g.Describe(c.In(1))));
     return;
   }
+  for (size_t i = 0; i < c.num_inputs(); ++i) {
+    if (!c.Has(i) || c.CountedBits(i)) continue;
+    SuppressData(c);
+    return;
+  }
+  const auto boxes = c.KnownNumbers(0), scores = c.KnownNumbers(1);
+  if (!boxes || !scores) return;
   const auto scalar = [&](size_t i, double otherwise) {
     const auto known = c.Has(i) ? c.KnownNumbers(i) : std::nullopt;
     return known && !known->empty() ? (*known)[0] : otherwise;

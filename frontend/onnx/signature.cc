@@ -1,8 +1,10 @@
 #include "frontend/onnx/signature.h"
 
+#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/common/graph_builder.h"
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
 
@@ -58,7 +60,17 @@ absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes) {
   for (const onnx::ValueInfo& output : model->graph.outputs) {
     signature.outputs.push_back(describe(output, false));
   }
+  for (const onnx::Node& node : model->graph.nodes) {
+    for (const std::string_view output : node.outputs) signature.values.emplace_back(output);
+  }
   return signature;
+}
+
+bool OnnxSignature::MayBeDataSize(std::string_view name) const {
+  const std::string symbol = frontend::SymbolFrom(name.substr(0, name.rfind('.')));
+  return std::any_of(values.begin(), values.end(), [&](const std::string& value) {
+    return frontend::SymbolFrom(value) == symbol;
+  });
 }
 
 }  // namespace tg::onnx

@@ -35,6 +35,10 @@ struct OnnxValueInfo {
 struct OnnxSignature {
   std::vector<OnnxValueInfo> inputs;  // those with initializers left out
   std::vector<OnnxValueInfo> outputs;
+  std::vector<std::string> values;  // that nodes compute
+
+  // Whether this may be the name of a size that depends on data: "VALUE.AXIS", or the symbol of it.
+  bool MayBeDataSize(std::string_view name) const;
 };
 
 absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes);

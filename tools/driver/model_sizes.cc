@@ -31,7 +31,10 @@ absl::Status CheckDimensions(const onnx::OnnxSignature& model, const SizeMap& va
                            runtime::OtherNames(name, names));
   };
   for (const auto& [name, value] : vars) TG_RETURN_IF_ERROR(check(var_option, name));
-  for (const auto& [name, value] : max_sizes) TG_RETURN_IF_ERROR(check(max_option, name));
+  for (const auto& [name, value] : max_sizes) {
+    // The import knows which sizes depend on data.
+    if (!model.MayBeDataSize(name)) TG_RETURN_IF_ERROR(check(max_option, name));
+  }
   return absl::OkStatus();
 }
 

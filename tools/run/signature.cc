@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontend/onnx/import_onnx.h"
+#include "ir/measure.h"
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/session/given.h"
 #include "runtime/session/params.h"
@@ -80,6 +82,17 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
   PrintLines("outputs", outputs);
   PrintLines("dimensions (--var=NAME=N gives one a size, --max=NAME=N makes it variable up to N)",
              dimensions);
+  std::vector<Line> sizes;
+  if (const auto module = onnx::ImportOnnx(text_, path, onnx_); module.ok()) {
+    for (const auto& graph : (*module)->graphs) {
+      for (const UOp* u : graph->body.root->srcs()) {
+        if (!IsMeasure(u)) continue;
+        const auto name = graph->body.context->String(static_cast<StringId>(u->src(0)->word()));
+        sizes.push_back({std::string(name), Cat("up to ", (*module)->FindVar(name)->max)});
+      }
+    }
+  }
+  PrintLines("sizes that depend on data (--max=NAME=N bounds one by N)", sizes);
   if (is_readable) {
     llvm::outs() << "run it by\n  " << CommandLine(path, inputs, {}, outputs) << "\n";
   }
