@@ -121,8 +121,8 @@ def _cases():
         field(1, "axis") + field(3, 5) + field(20, 2)]), "Concat 'n': there is no axis 5 among 2")
     yield one("a permutation that is none", node("Transpose", ["x"], ["y"], attributes=[ints("perm", [0, 0])]),
               "Transpose 'n': no permutation of the axes of f32[2, 3]")
-    yield one("a shape that depends on an input", node("Reshape", ["x", "s"], ["y"]),
-              "Reshape 'n': input 1 must be known before the run", [X, value("s", [2], INT64)])
+    yield one("repeats that depend on an input", node("Tile", ["x", "s"], ["y"]),
+              "Tile 'n': input 1 must be known before the run", [X, value("s", [2], INT64)])
     yield one("a reshape to more elements", node("Reshape", ["x", "s"], ["y"]),
               "Reshape 'n': a reshape of f32[2, 3] to [4, 4]",
               tensors=[tensor("s", [2], struct.pack("<2q", 4, 4), INT64)])
