@@ -33,8 +33,8 @@ The following holds for all operators:
   length may be symbolic. Where a `Loop` ends may depend on data, if it stacks no results. A loop whose values change
   their shapes, or that decides shapes by the number of the iteration, is unrolled, up to 4096 iterations. A model has
   up to 2^20 nodes with functions and unrolled loops expanded, a tensor up to 2^48 elements.
-- If the condition of an `If` depends on the contents of an input, both branches are computed; their results must have
-  the same shapes.
+- Where the condition of an `If` depends on data, one branch runs, or both if they are small. The extents of a result may
+  differ between the branches, its type and rank may not.
 - Sequences and optionals are resolved when the model is read; tensors of strings, and maps, are errors.
 - Types that the IR lacks are held in a wider one: `int4` and `int2` in `i8`, `uint4` and `uint2` in `u8`, `float4e2m1`,
   `float8e8m0` and the `fnuz` forms of `float8` in `f32`.

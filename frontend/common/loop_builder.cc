@@ -104,7 +104,8 @@ void LoopBuilder::FindVarying(UOpSpan order) {
   for (const RowsOf& rows : rows_) varying_.Insert(rows.buffer);
   for (const UOp* u : order) {
     const auto varies = [&](const UOp* s) { return varying_.Contains(s); };
-    if (!std::any_of(u->srcs().begin(), u->srcs().end(), varies)) continue;
+    const bool is_inside = u->id >= inside_.first && u->id < inside_.second;
+    if (!is_inside && !std::any_of(u->srcs().begin(), u->srcs().end(), varies)) continue;
     varying_.Insert(u);
     // A loop inside this one has its memory in the body, whatever it starts with.
     if (u->op != Op::kRepeat) continue;

@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/common/graph_builder.h"
@@ -41,6 +42,10 @@ class LoopBuilder {
   // The loop ends before an iteration at whose start this state, a scalar bool, is false. Call it
   // at most once.
   void SetCondition(size_t state) { condition_ = state; }
+
+  // What the nodes from number `first` to before `last` compute is left to the iterations, also
+  // where nothing in it changes: a loop that perhaps does not run shall not compute it before.
+  void SetInside(uint32_t first, uint32_t last) { inside_ = {first, last}; }
 
   // Makes the loop; false after an error. Nodes that the body alone has get the origin.
   bool Finish(std::string_view origin = {});
@@ -79,6 +84,7 @@ class LoopBuilder {
   std::vector<State> states_;
   std::vector<RowsOf> rows_;
   std::optional<size_t> condition_;
+  std::pair<uint32_t, uint32_t> inside_;
   // While the body is made.
   Body* body_ = nullptr;
   NodeSet varying_;     // what an iteration computes

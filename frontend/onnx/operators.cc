@@ -66,17 +66,19 @@ std::optional<std::vector<Dim>> NodeContext::KnownDims(size_t i) {
   if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
   return known;
 }
-Dim NodeContext::Measure(Value count, int64_t axis) {
+std::string NodeContext::AxisName(int64_t axis, size_t i) const {
+  const bool has_name = i < node.outputs.size() && !node.outputs[i].empty();
+  return absl::StrCat(std::string(node.outputs[has_name ? i : 0]), ".", axis);
+}
+Dim NodeContext::Measure(Value count, int64_t axis, size_t i, std::optional<int64_t> bound) {
   if (!count) return 1;
-  const std::string name = absl::StrCat(std::string(node.outputs[0]), ".", axis);
-  return g.Measure(count, name, 0, subgraphs_.GreatestSize(name, std::nullopt));
+  const std::string name = AxisName(axis, i);
+  return g.Measure(count, name, 0, subgraphs_.GreatestSize(name, bound));
 }
 Value NodeContext::TruePlaces(Value mask, int64_t axis, size_t i) {
   if (!mask) return nullptr;
   const std::optional<int64_t> bound = g.Greatest(g.NumElements(g.ShapeOf(mask)));
-  const std::string_view output =
-      i < node.outputs.size() && !node.outputs[i].empty() ? node.outputs[i] : node.outputs[0];
-  return g.TruePlaces(mask, absl::StrCat(std::string(output), ".", axis),
+  return g.TruePlaces(mask, AxisName(axis, i),
                       [&](std::string_view name) { return subgraphs_.GreatestSize(name, bound); });
 }
 std::optional<std::vector<double>> NodeContext::KnownNumbers(size_t i) {

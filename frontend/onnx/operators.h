@@ -105,8 +105,9 @@ class NodeContext {
   // The list in attribute `name` (older opsets) or in input `i` (newer ones); none if neither
   // exists.
   std::optional<Ints> ListOrInput(std::string_view name, size_t i);
-  // Axis `axis` of output 0 has as many elements as `count` says in each run.
-  Dim Measure(Value count, int64_t axis);
+  // Axis `axis` of output `i` has as many elements as `count` says in each run. `bound`: how many
+  // it can have, if that is known.
+  Dim Measure(Value count, int64_t axis, size_t i = 0, std::optional<int64_t> bound = std::nullopt);
   // The elements of an input on which the number of results depends; none: it is measured.
   std::optional<Ints> CountedBits(size_t i) {
     return g.KnownBits(In(i), subgraphs_.PrefersContents());
@@ -127,6 +128,9 @@ class NodeContext {
   Value Fail(std::string why) { return g.Fail(std::move(why)); }
 
  private:
+  // What options call the size of an axis of output `i`.
+  std::string AxisName(int64_t axis, size_t i) const;
+
   std::span<const Tensor> inputs_;
   SubgraphRunner& subgraphs_;
 };
