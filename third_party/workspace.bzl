@@ -42,6 +42,14 @@ def third_party_repositories():
         targets = {"utf8proc": ["utf8proc"]},
     )
 
+    # What searches for schedules have measured.
+    system_library_repository(
+        name = "sqlite",
+        headers = ["sqlite3.h"],
+        package = "libsqlite3-dev",
+        targets = {"sqlite": ["sqlite3"]},
+    )
+
     # Lines that are edited on a terminal.
     system_library_repository(
         name = "libedit",

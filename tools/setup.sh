@@ -44,6 +44,8 @@ packages=(
 if [[ $tests == yes ]]; then
   packages+=(
     python3 libgtest-dev libgmock-dev libbenchmark-dev
+    # What searches for schedules have measured.
+    libsqlite3-dev
     # PoCL, an OpenCL device that is the CPU.
     pocl-opencl-icd
     # Proves the rewrite rules.
@@ -74,6 +76,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - libedit with libbsd and libmd, and the headers of Boost 1.74 or newer (Asio, Beast)
   - stb_image and stb_image_write, as <stb/stb_image.h> and <stb/stb_image_write.h>
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader
+  - for tg-tune: SQLite 3
   - for the tests: PoCL, python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
     Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer, git
 EOF

@@ -26,12 +26,18 @@ void Candidates::Add(double rank, std::vector<Directive> directives) {
   const auto at = llvm::upper_bound(
       schedules_, rank, [](double r, const auto& schedule) { return r < schedule.first; });
   schedules_.emplace(at, rank, std::move(directives));
-  if (schedules_.size() > kMaxSchedules) schedules_.pop_back();
+  if (schedules_.size() > most_) schedules_.pop_back();
 }
 
 void Candidates::AddChoice(std::string what, double cost, std::string unit) {
   if (choices_.size() == kMaxChoices) return;
   choices_.push_back(absl::StrCat(what, ": ", absl::StrFormat("%.4g", cost), " ", unit));
+}
+
+std::vector<std::vector<Directive>> Candidates::Schedules() const {
+  std::vector<std::vector<Directive>> schedules;
+  for (const auto& [rank, directives] : schedules_) schedules.push_back(directives);
+  return schedules;
 }
 
 std::string Candidates::Explain(const Module& module, const KernelCalls& calls,

@@ -16,6 +16,9 @@ namespace tg::schedule {
 // Schedulers take a pointer that is null where nobody asks, so that normal compiles build no text.
 class Candidates {
  public:
+  // Keeps the `most` schedules of the least ranks.
+  explicit Candidates(size_t most = kMaxSchedules) : most_(most) {}
+
   // A schedule, or the first directives of one, up to the choice at hand. `rank`: the scheduler's
   // own measure of it, the least is chosen.
   void Add(double rank, std::vector<Directive> directives);
@@ -27,10 +30,14 @@ class Candidates {
   std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
                       const passes::Target& target) const;
 
-  // The least ranks are kept. More are of no use to a reader.
+  // The schedules, by ascending rank.
+  std::vector<std::vector<Directive>> Schedules() const;
+
+  // More are of no use to a reader.
   static constexpr size_t kMaxSchedules = 8, kMaxChoices = 16;
 
  private:
+  size_t most_;
   std::vector<std::pair<double, std::vector<Directive>>> schedules_;  // by ascending rank
   std::vector<std::string> choices_;
 };

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "ir/text/parser.h"
 #include "passes/analysis/accesses.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/cost/predict_cost.h"
@@ -21,8 +20,8 @@
 #include "passes/schedule/packing.h"
 #include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
-#include "passes/schedule/schedule_file.h"
 #include "passes/schedule/staged_values.h"
+#include "passes/schedule/use_measured.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg::schedule {
@@ -50,9 +49,11 @@ bool HasIndexArithmetic(const Body& body) {
   return false;
 }
 
-// Chooses directives for a kernel that has none, and, if allowed, values to stage.
-void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
-            const passes::Target& target, Candidates* candidates, passes::Statistics& statistics) {
+// Chooses directives for a kernel that has none, and values to stage or to pack. Returns false if
+// the kernel does not have this form; then its body may have changed.
+bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
+            const passes::Target& target, Form form, Candidates* candidates,
+            passes::Statistics& statistics) {
   // The accesses are found in a clone, since the analysis creates nodes.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -62,7 +63,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   loop_nest::LoopNest start = *directive::MakeLoopNest(module, calls, scratch, target, shapes);
   if (IsTrivial(start)) {
     kernel.axes = start.ToAxes();
-    return;
+    return form == Form::kCheapest;
   }
   std::vector<analysis::Access> accesses = analysis::FindAccesses(
       scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
@@ -75,10 +76,11 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   });
   const auto count = [&] {
     statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+    return true;
   };
   const bool folds = llvm::any_of(
       start.base, [&](const auto& base) { return base.reduce && folded.Contains(base.reduce); });
-  const bool may_contract = !folds && !tuples;
+  const bool may_contract = !folds && !tuples && form != Form::kOther;
   if (may_contract && !target.is_gpu) {
     const UOp* const plain = kernel.body.root;
     if (std::optional<loop_nest::LoopNest> nest =
@@ -89,6 +91,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
     }
     kernel.body.root = plain;
   }
+  if (form == Form::kContraction && !(may_contract && target.is_gpu)) return false;
   const bool stages = llvm::any_of(start.base, [](const auto& base) { return base.staged; });
   const std::vector<analysis::Access> with_staged =
       !stages ? accesses
@@ -114,53 +117,62 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, candidates, statistics);
+      return Choose(module, calls, kernel, target, form, candidates, statistics);
     }
   }
   if (target.is_gpu) {
-    const double seconds = ApplyCheapest(kGpuRules, builder, [&](const loop_nest::LoopNest& nest) {
+    const bool only_contraction = form == Form::kContraction;
+    const auto cost_of = [&](const loop_nest::LoopNest& nest) {
       return cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target)
           .Total();
-    });
+    };
+    const double seconds = only_contraction ? 0 : ApplyCheapest(kGpuRules, builder, cost_of);
     const UOp* const plain = kernel.body.root;
     if (may_contract) {
       std::optional<loop_nest::LoopNest> nest =
           ScheduleGpuContraction(module, calls, kernel, target, candidates);
       const absl::StatusOr<cost::Cost> cost =
           nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
-      if (cost.ok() && cost->OnDevice() * (1 - kPredictionError) <= seconds) {
+      const bool takes_it =
+          cost.ok() && (only_contraction || cost->OnDevice() * (1 - kPredictionError) <= seconds);
+      if (takes_it) {
         kernel.axes = nest->ToAxes();
         ++statistics["schedule.contractions"];
         return count();
       }
     }
     kernel.body.root = plain;
+    if (only_contraction) return false;
   } else {
     ScheduleForCpu(builder);
   }
   kernel.directives = builder.directives();
   kernel.axes = builder.nest().ToAxes();
-  count();
+  return count();
 }
 
-// Gives the kernel the measured directives, if there are some and they are legal. Returns whether
-// it has.
-bool UseKnown(const Module& module, const KernelCalls& calls, Kernel& kernel,
-              const passes::Target& target, const std::vector<Directive>* measured,
-              passes::Statistics& statistics) {
-  if (!measured) return false;
-  Kernel scheduled;  // so that the kernel stays as it is if they are not legal
-  scheduled.name = kernel.name;
-  scheduled.directives = *measured;
-  CloneBody(kernel.body, scheduled.body);
-  ShapeMap shapes(module, *scheduled.body.context);
-  const absl::StatusOr<loop_nest::LoopNest> nest =
-      directive::MakeLoopNest(module, calls, scheduled, target, shapes);
-  ++statistics[nest.ok() ? "schedule.known" : "schedule.known-illegal"];
-  if (!nest.ok()) return false;
-  kernel.directives = *measured;
-  kernel.axes = nest->ToAxes();
-  return true;
+// Gives the kernel a schedule that is known for a form of it. Returns whether there is one.
+bool ChooseKnown(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                 const passes::Target& target, const KnownSchedules& known,
+                 passes::Statistics& statistics) {
+  if (known.empty()) return false;
+  const std::string before = KernelKey(kernel.body);
+  if (UseKnown(module, calls, kernel, target, known.Find(before), statistics)) return true;
+  for (const Form form : {Form::kContraction, Form::kOther}) {
+    Kernel formed;
+    formed.name = kernel.name;
+    CloneBody(kernel.body, formed.body);
+    passes::Statistics ignored;
+    if (!Choose(module, calls, formed, target, form, nullptr, ignored)) continue;
+    const std::string key = KernelKey(formed.body);
+    if (key == before) continue;
+    if (!UseKnown(module, calls, formed, target, known.Find(key), statistics)) continue;
+    kernel.body = std::move(formed.body);
+    kernel.directives = std::move(formed.directives);
+    kernel.axes = std::move(formed.axes);
+    return true;
+  }
+  return false;
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
@@ -168,15 +180,8 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
                             const KnownSchedules& known, Candidates* candidates,
                             passes::Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    const std::string plain = known.empty() ? "" : KernelKey(kernel.body);
-    if (UseKnown(module, calls, kernel, target, known.Find(plain), statistics)) {
-      return absl::OkStatus();
-    }
-    Choose(module, calls, kernel, target, candidates, statistics);
-    if (known.empty()) return absl::OkStatus();
-    // The choice may have given the body another form, with packed operands or a staged copy.
-    const std::string chosen = KernelKey(kernel.body);
-    if (chosen != plain) UseKnown(module, calls, kernel, target, known.Find(chosen), statistics);
+    if (ChooseKnown(module, calls, kernel, target, known, statistics)) return absl::OkStatus();
+    Choose(module, calls, kernel, target, Form::kCheapest, candidates, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -185,42 +190,6 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
   if (!nest.ok()) return nest.status();
   kernel.axes = nest->ToAxes();
   return absl::OkStatus();
-}
-
-absl::StatusOr<KnownSchedules> ReadKnown(const passes::PassContext& context) {
-  const std::string file(context.String("file"));
-  if (file.empty()) return KnownSchedules();
-  TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(file));
-  TG_ASSIGN_OR_RETURN(std::vector<MeasuredSchedule> schedules, ParseScheduleFile(text, file));
-  return KnownSchedules(std::move(schedules), context.target.name, context.String("driver"));
-}
-
-// "schedules of FILE: 3 of 12 kernels".
-std::string KnownRemark(const passes::PassContext& context, size_t kernels) {
-  const auto count = [&](std::string_view name) {
-    const auto found = context.statistics.find(name);
-    return found == context.statistics.end() ? 0 : found->second;
-  };
-  std::string text = Cat("schedules of ", context.String("file"), ": ", count("schedule.known"),
-                         " of ", kernels, " kernels");
-  if (const int64_t illegal = count("schedule.known-illegal"); illegal > 0) {
-    text += Cat("; ", illegal, " not legal on this target");
-  }
-  return text + "\n";
-}
-
-// A file of the schedules that the kernels have.
-std::string Lines(const Module& module, const KernelCalls& calls, const passes::Target& target) {
-  std::vector<MeasuredSchedule> schedules;
-  for (const auto& kernel : module.kernels) {
-    if (kernel->stage != Stage::kKernel) continue;
-    const absl::StatusOr<cost::Cost> cost = KernelCost(module, calls, *kernel, target);
-    if (!cost.ok()) continue;
-    const double seconds = cost->OnDevice();
-    schedules.push_back({KernelKey(kernel->body), target.name, std::string(kAnyDriver), seconds,
-                         seconds, kernel->directives});
-  }
-  return PrintScheduleFile(std::move(schedules));
 }
 
 absl::Status Run(Module& module, passes::PassContext& context) {
@@ -266,7 +235,8 @@ absl::Status Run(Module& module, passes::PassContext& context) {
     if (own == considered.end() || kernel->stage != Stage::kKernel) continue;
     context.remarks += own->second.Explain(module, renamed_calls, *kernel, context.target);
   }
-  if (context.Flag("lines")) context.remarks += Lines(module, renamed_calls, context.target);
+  if (context.Flag("lines"))
+    context.remarks += ScheduleLines(module, renamed_calls, context.target);
   for (const auto& kernel : module.kernels) {
     if (!context.Flag("loop-nest") || kernel->stage != Stage::kKernel) continue;
     ShapeMap shapes(module, *kernel->body.context);
@@ -294,6 +264,25 @@ constexpr passes::PassOption kOptions[] = {
 };
 
 }  // namespace
+
+std::optional<std::vector<std::vector<Directive>>> ConsiderSchedules(const Module& module,
+                                                                     const KernelCalls& calls,
+                                                                     Kernel& kernel,
+                                                                     const passes::Target& target,
+                                                                     Form form) {
+  // More than a reader wants, since a search measures what the ranks put wrong.
+  constexpr size_t kMost = 32;
+  Kernel formed;
+  formed.name = kernel.name;
+  CloneBody(kernel.body, formed.body);
+  Candidates candidates(kMost);
+  passes::Statistics statistics;
+  if (!Choose(module, calls, formed, target, form, &candidates, statistics)) return std::nullopt;
+  kernel.body = std::move(formed.body);
+  kernel.directives = std::move(formed.directives);
+  kernel.axes = std::move(formed.axes);
+  return candidates.Schedules();
+}
 
 constinit const passes::Pass kSchedulePass = {
     "schedule", "chooses how each kernel's axes are spread over groups, lanes and loops", kOptions,

@@ -1,5 +1,9 @@
 #include "passes/testing/test_passes.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "base/check.h"
@@ -28,18 +32,19 @@ absl::Status Rename(Module& module, passes::PassContext& context) {
 
 absl::Status Nothing(Module&, passes::PassContext&) { return absl::OkStatus(); }
 
-absl::Status Miscompile(Module& module, passes::PassContext&) {
-  for (const auto& graph : module.graphs) {
-    Body& body = graph->body;
-    NodeMap<const UOp*> map;
-    for (const UOp* u : PostOrder(body.root)) {
-      std::vector<const UOp*> srcs;
-      for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
-      map[u] = body.context->Make(u->op == Op::kMul ? Op::kAdd : u->op, u->dtype, srcs, u->attr);
-      body.CarryOver(u, map[u]);
-    }
-    body.root = map.Get(body.root);
+void MakeMulsAdds(Body& body) {
+  NodeMap<const UOp*> map;
+  for (const UOp* u : PostOrder(body.root)) {
+    std::vector<const UOp*> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    map[u] = body.context->Make(u->op == Op::kMul ? Op::kAdd : u->op, u->dtype, srcs, u->attr);
+    body.CarryOver(u, map[u]);
   }
+  body.root = map.Get(body.root);
+}
+
+absl::Status Miscompile(Module& module, passes::PassContext&) {
+  for (const auto& graph : module.graphs) MakeMulsAdds(graph->body);
   return absl::OkStatus();
 }
 
@@ -106,6 +111,25 @@ absl::Status Crash(Module&, passes::PassContext& context) {
   TG_UNREACHABLE();
 }
 
+constexpr passes::PassOption kFaultOptions[] = {
+    {"directive", passes::PassOption::Kind::kString, "", "of the kernels that it happens to"},
+    {"how", passes::PassOption::Kind::kString, "wrong", "wrong, crash or hang"},
+};
+
+// A fault of a kernel that has a directive of this name, as a search meets it.
+absl::Status Fault(Module& module, passes::PassContext& context) {
+  for (const auto& kernel : module.kernels) {
+    const bool has_it =
+        std::any_of(kernel->directives.begin(), kernel->directives.end(),
+                    [&](const Directive& d) { return d.name == context.String("directive"); });
+    if (!has_it) continue;
+    if (context.String("how") == "crash") std::abort();
+    while (context.String("how") == "hang") ::pause();
+    MakeMulsAdds(kernel->body);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 constinit const passes::Pass kTestRenamePass = {"test-rename", "appends to the module's name",
@@ -124,5 +148,7 @@ constinit const passes::Pass kTestFailPass = {
     "test-fail", "changes the module, then returns an error", {}, &FailHalfWay};
 constinit const passes::Pass kTestCrashPass = {"test-crash", "ends the process", kCrashOptions,
                                                &Crash};
+constinit const passes::Pass kTestFaultPass = {
+    "test-fault", "makes kernels with some directive fail", kFaultOptions, &Fault};
 
 }  // namespace tg::testing

@@ -17,6 +17,7 @@ extern const passes::Pass kTestWrongKernelPass;  // changes an operation of one 
 extern const passes::Pass kTestInvalidPass;      // leaves a module that is not valid
 extern const passes::Pass kTestFailPass;   // returns an error, having changed the module before
 extern const passes::Pass kTestCrashPass;  // ends the process
+extern const passes::Pass kTestFaultPass;  // does so, hangs or miscompiles for some directive
 
 inline constexpr auto kTestPasses = std::to_array<const passes::Pass*>({
     &kTestRenamePass,
@@ -27,6 +28,7 @@ inline constexpr auto kTestPasses = std::to_array<const passes::Pass*>({
     &kTestInvalidPass,
     &kTestFailPass,
     &kTestCrashPass,
+    &kTestFaultPass,
 });
 
 }  // namespace tg::testing

@@ -70,8 +70,7 @@ struct DeviceInfo {
   bool HasExtension(std::string_view extension) const;
 };
 
-// The device and its driver, on which measured times depend, without bars and line ends: "NVIDIA
-// H200, driver 580.1".
+// The device and its driver, on which measured times depend, without bars and line ends.
 std::string DriverText(const DeviceInfo& device);
 
 struct Device {

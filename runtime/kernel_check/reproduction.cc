@@ -135,6 +135,7 @@ absl::StatusOr<Reproduction> WriteReproduction(const Finding& finding, const Mod
     if (!type) return Unimplemented("@", decl.name, " is of a type that no file holds");
     TG_RETURN_IF_ERROR(runtime::WriteNpy(file, {*type, contents.shape, contents.bytes}));
     out.files.push_back(file);
+    out.inputs[decl.name] = file;
     out.arguments.push_back("--input");
     out.arguments.push_back(decl.name + "=" + file);
   }
@@ -143,6 +144,7 @@ absl::StatusOr<Reproduction> WriteReproduction(const Finding& finding, const Mod
   for (const VarDecl& var : module->vars) {
     const auto value = finding.vars.find(var.name);
     if (value == finding.vars.end()) continue;
+    out.vars[var.name] = value->second;
     out.arguments.push_back(Cat("--var=", var.name, "=", value->second));
   }
   out.arguments.push_back(out.files[0]);

@@ -2,6 +2,7 @@
 #ifndef TG_RUNTIME_KERNEL_CHECK_REPRODUCTION_H_
 #define TG_RUNTIME_KERNEL_CHECK_REPRODUCTION_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace tg::kernel_check {
 struct Reproduction {
   std::vector<std::string> files;      // the module first
   std::vector<std::string> arguments;  // of tg-run: options, then the module
+  // The same as values: inputs that the module lacks, by name their files; and variables.
+  std::map<std::string, std::string> inputs;
+  runtime::VarMap vars;
 };
 
 // A module with the finding's kernel as it was interpreted, and a graph that runs it. Buffers whose

@@ -1,0 +1,197 @@
+#include "runtime/search/kernel_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "base/status.h"
+#include "passes/schedule/schedule_file.h"
+#include "runtime/report/format.h"
+
+namespace tg::search {
+namespace {
+
+// Schedules of a visit. A new worker is started for each visit, which takes as long as some
+// schedules.
+constexpr int kVisit = 8;
+// Neighbours of a new best schedule that are measured before what was pending.
+constexpr size_t kFirstNeighbours = 12;
+// A schedule of more than this share of the first one's time has no neighbours measured.
+constexpr double kSlowest = 1.5;
+// The deadline of a schedule, in times of what compiling and running the first one took.
+constexpr double kTimesOpening = 10;
+// Opening the device, compiling and running the first schedule.
+constexpr double kOpenDeadline = 300;
+
+}  // namespace
+
+KernelSearch::KernelSearch(ModelKernels& model, const KernelCalls& calls, size_t kernel,
+                           const SearchOptions& options, const std::string& scratch, Record& record)
+    : model_(model),
+      calls_(calls),
+      kernel_(kernel),
+      options_(options),
+      scratch_(scratch),
+      record_(record),
+      gain_(model.gains()[kernel]),
+      plain_key_(schedule::KernelKey(model.unscheduled().kernels[kernel]->body)) {}
+
+void KernelSearch::Tell(const std::string& line) const {
+  if (options_.tell) options_.tell(line);
+}
+
+std::string KernelSearch::IdOf(const Candidate& candidate) const {
+  return Cat(space_->KeyOf(candidate), " ", schedule::DirectivesText(candidate.directives));
+}
+
+std::string KernelSearch::Line() const {
+  return Cat("@", gain_.name, ": ", runtime::FormatSeconds(gain_.seconds), " -> ",
+             runtime::FormatSeconds(gain_.seconds * gain_.share), " by ", gain_.directives);
+}
+
+absl::Status KernelSearch::OpenSpace() {
+  if (space_ != nullptr) return absl::OkStatus();
+  space_ = std::make_unique<Space>(model_.unscheduled(), calls_,
+                                   *model_.unscheduled().kernels[kernel_], model_.target());
+  for (Candidate& candidate : space_->Considered()) pending_.push_back(std::move(candidate));
+  unexpanded_.emplace(1, space_->first());
+  return absl::OkStatus();
+}
+
+absl::Status KernelSearch::Resume() {
+  TG_ASSIGN_OR_RETURN(const std::vector<Measurement> known,
+                      record_.Of(plain_key_, model_.target().name, model_.driver()));
+  if (known.empty()) return absl::OkStatus();
+  TG_RETURN_IF_ERROR(OpenSpace());
+  for (const Measurement& m : known) {
+    done_.insert(Cat(m.key, " ", m.directives));
+    const absl::StatusOr<std::vector<Directive>> directives =
+        schedule::ParseDirectives(m.directives);
+    // A form that the passes do not make any more is of no use.
+    const std::optional<size_t> form = space_->FindForm(m.key);
+    if (!directives.ok() || !form) continue;
+    Learn({*form, *directives, m.predicted_seconds}, m);
+  }
+  return absl::OkStatus();
+}
+
+std::optional<Candidate> KernelSearch::Next() {
+  while (true) {
+    const auto best = unexpanded_.begin();
+    const bool is_best = best != unexpanded_.end() && best->first <= gain_.share && best->first < 1;
+    if (best != unexpanded_.end() && (is_best || pending_.empty()) && best->first < kSlowest) {
+      const Candidate candidate = std::move(best->second);
+      unexpanded_.erase(best);
+      Expand(candidate, is_best);
+      continue;
+    }
+    if (pending_.empty()) return std::nullopt;
+    Candidate next = std::move(pending_.front());
+    pending_.pop_front();
+    if (done_.insert(IdOf(next)).second) return next;
+  }
+}
+
+absl::StatusOr<bool> KernelSearch::OpenWorker(const Job& job) {
+  TG_ASSIGN_OR_RETURN(worker_, WorkerProcess::Start(options_.worker));
+  const auto start = std::chrono::steady_clock::now();
+  const Answer opened = worker_->Ask(ToLine(job), kOpenDeadline);
+  opening_seconds_ =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (opened.outcome == Outcome::kMeasured) return true;
+  Tell(Cat("@", gain_.name, ": not searched; without a search it ", OutcomeName(opened.outcome),
+           ": ", opened.what));
+  worker_.reset();
+  return false;
+}
+
+Answer KernelSearch::Ask(const Candidate& candidate) {
+  return worker_->Ask(
+      ToLine(Request{space_->KeyOf(candidate), schedule::DirectivesText(candidate.directives)}),
+      options_.deadline + kTimesOpening * opening_seconds_);
+}
+
+void KernelSearch::Learn(const Candidate& candidate, const Measurement& m) {
+  if (m.outcome != Outcome::kMeasured || m.seconds <= 0) return;
+  unexpanded_.emplace(m.share(), candidate);
+  if (m.share() > kGain || m.share() >= gain_.share) return;
+  gain_.share = m.share();
+  gain_.directives = m.directives;
+}
+
+void KernelSearch::Expand(const Candidate& candidate, bool is_best) {
+  std::vector<Candidate> neighbours = space_->Neighbours(candidate);
+  const size_t first = is_best ? std::min(kFirstNeighbours, neighbours.size()) : 0;
+  for (size_t i = first; i-- > 0;) pending_.push_front(std::move(neighbours[i]));
+  for (size_t i = first; i < neighbours.size(); ++i) pending_.push_back(std::move(neighbours[i]));
+}
+
+absl::Status KernelSearch::Keep(const Candidate& candidate, const Answer& answer) {
+  const Measurement m = {plain_key_,
+                         model_.target().name,
+                         model_.driver(),
+                         space_->KeyOf(candidate),
+                         schedule::DirectivesText(candidate.directives),
+                         answer.outcome,
+                         candidate.predicted_seconds,
+                         answer.seconds,
+                         answer.first_seconds,
+                         answer.what};
+  ++gain_.measured;
+  if (answer.outcome != Outcome::kMeasured) {
+    ++gain_.failed;
+    // That a compiler refuses a schedule is ordinary; the others are faults of tg or the driver.
+    if (answer.outcome != Outcome::kRefused) {
+      Tell(Cat("@", gain_.name, ": ", OutcomeName(m.outcome), " (", m.what, ") with ",
+               m.directives));
+    }
+  }
+  Learn(candidate, m);
+  return record_.Add(m);
+}
+
+absl::StatusOr<KernelSearch::Visit> KernelSearch::Measure(
+    const std::function<double()>& seconds_left) {
+  TG_RETURN_IF_ERROR(OpenSpace());
+  TG_ASSIGN_OR_RETURN(const kernel_check::Reproduction written,
+                      model_.WriteKernel(kernel_, Cat(scratch_, "/kernel")));
+  const Job job = {written.files[0],
+                   options_.device,
+                   options_.target,
+                   passes::PrintPipeline(options_.pipeline),
+                   Cat(scratch_, "/schedule"),
+                   written.inputs,
+                   written.vars};
+  Visit visit;
+  const double share = gain_.share;
+  for (int i = 0; i < kVisit && seconds_left() > 0; ++i) {
+    const std::optional<Candidate> candidate = Next();
+    if (!candidate) {
+      visit.is_exhausted = true;
+      break;
+    }
+    if (worker_ == nullptr || !worker_->is_alive()) {
+      TG_ASSIGN_OR_RETURN(const bool opened, OpenWorker(job));
+      if (!opened) {
+        visit.is_exhausted = true;
+        break;
+      }
+    }
+    Answer answer = Ask(*candidate);
+    // Of many measurements the least is too low by chance: a new best one is measured again.
+    const auto share_of = [](const Answer& a) {
+      return a.first_seconds > 0 ? a.seconds / a.first_seconds : 1;
+    };
+    if (answer.outcome == Outcome::kMeasured && share_of(answer) < gain_.share * kGain) {
+      const Answer again = Ask(*candidate);
+      if (again.outcome != Outcome::kMeasured || share_of(again) > share_of(answer)) answer = again;
+    }
+    TG_RETURN_IF_ERROR(Keep(*candidate, answer));
+  }
+  worker_.reset();
+  visit.has_gained = gain_.share < share;
+  return visit;
+}
+
+}  // namespace tg::search

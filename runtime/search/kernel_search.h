@@ -1,0 +1,82 @@
+// The search for one kernel's schedule, visit by visit.
+#ifndef TG_RUNTIME_SEARCH_KERNEL_SEARCH_H_
+#define TG_RUNTIME_SEARCH_KERNEL_SEARCH_H_
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/kernel_calls.h"
+#include "runtime/search/model_kernels.h"
+#include "runtime/search/record.h"
+#include "runtime/search/search.h"
+#include "runtime/search/space.h"
+#include "runtime/search/worker_process.h"
+
+namespace tg::search {
+
+class KernelSearch {
+ public:
+  // All arguments must outlive the object. `scratch`: a folder.
+  KernelSearch(ModelKernels& model, const KernelCalls& calls, size_t kernel,
+               const SearchOptions& options, const std::string& scratch, Record& record);
+
+  // Takes over what the record has of this kernel.
+  absl::Status Resume();
+
+  struct Visit {
+    bool has_gained = false;
+    bool is_exhausted = false;  // there is nothing else to measure
+  };
+  // Measures some schedules, in a new worker process. None is begun once
+  // `seconds_left` is not positive.
+  absl::StatusOr<Visit> Measure(const std::function<double()>& seconds_left);
+
+  // Seconds of a run that it may gain still.
+  double Hope() const { return gain_.seconds * gain_.share - gain_.ideal; }
+  const KernelGain& gain() const { return gain_; }
+  // The kernel, its time before and after, and the directives.
+  std::string Line() const;
+
+ private:
+  absl::Status OpenSpace();
+  // The next schedule; none if there is no other.
+  std::optional<Candidate> Next();
+  // Starts a worker and has it open the job. Returns false if it cannot.
+  absl::StatusOr<bool> OpenWorker(const Job& job);
+  Answer Ask(const Candidate& candidate);
+  absl::Status Keep(const Candidate& candidate, const Answer& answer);
+  // Takes a measurement into account, which may be the best so far.
+  void Learn(const Candidate& candidate, const Measurement& measurement);
+  // Puts the neighbours of a schedule among the pending ones: the first few before all others if it
+  // is the best.
+  void Expand(const Candidate& candidate, bool is_best);
+  std::string IdOf(const Candidate& candidate) const;
+  void Tell(const std::string& line) const;
+
+  ModelKernels& model_;
+  const KernelCalls& calls_;
+  const size_t kernel_;
+  const SearchOptions& options_;
+  const std::string scratch_;
+  Record& record_;
+  KernelGain gain_;
+  std::string plain_key_;
+  std::unique_ptr<Space> space_;
+  std::deque<Candidate> pending_;
+  std::set<std::string> done_;  // schedules that are in the record
+  // Schedules whose neighbours were not taken yet, by their share of the first one's time.
+  std::multimap<double, Candidate> unexpanded_;
+  std::unique_ptr<WorkerProcess> worker_;
+  double opening_seconds_ = 0;
+};
+
+}  // namespace tg::search
+
+#endif  // TG_RUNTIME_SEARCH_KERNEL_SEARCH_H_

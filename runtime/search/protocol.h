@@ -1,0 +1,57 @@
+// What a search and its worker process tell each other: a JSON object a line.
+#ifndef TG_RUNTIME_SEARCH_PROTOCOL_H_
+#define TG_RUNTIME_SEARCH_PROTOCOL_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/extents.h"
+
+namespace tg::search {
+
+// The first line: a module of one kernel that is not scheduled, with the contents of its buffers.
+struct Job {
+  std::string module;  // a file
+  std::string device;  // as for ChooseDevice
+  std::string target;  // as for ChooseTarget
+  std::string pipeline;
+  std::string scratch;  // a file that the worker may write
+  std::map<std::string, std::string> inputs;
+  runtime::VarMap vars;
+};
+
+// Each further line: a schedule to measure.
+struct Request {
+  std::string key;         // of the form that they are for
+  std::string directives;  // as DirectivesText gives them
+};
+
+enum class Outcome {
+  kMeasured,
+  kRefused,  // the passes or the driver's compiler report an error
+  kDiffers,  // wrong values
+  kCrashed,  // the process has ended
+  kHung,     // no answer by the deadline
+};
+std::string_view OutcomeName(Outcome outcome);  // "measured", "refused", "wrong values", ...
+
+// The answer to each line; to the first one, `seconds` are those of the first schedule.
+struct Answer {
+  Outcome outcome = Outcome::kMeasured;
+  double seconds = 0;
+  double first_seconds = 0;  // of the first schedule, measured by turns with it
+  std::string what;          // unless measured: what is wrong
+};
+
+std::string ToLine(const Job& job);
+std::string ToLine(const Request& request);
+std::string ToLine(const Answer& answer);
+absl::StatusOr<Job> ParseJob(std::string_view line);
+absl::StatusOr<Request> ParseRequest(std::string_view line);
+absl::StatusOr<Answer> ParseAnswer(std::string_view line);
+
+}  // namespace tg::search
+
+#endif  // TG_RUNTIME_SEARCH_PROTOCOL_H_

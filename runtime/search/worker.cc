@@ -1,0 +1,237 @@
+#include "runtime/search/worker.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "base/write_file.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/schedule/schedule.h"
+#include "passes/schedule/schedule_file.h"
+#include "runtime/io/npy.h"
+#include "runtime/opencl/opencl_layers.h"
+#include "runtime/search/compare.h"
+#include "runtime/search/protocol.h"
+#include "runtime/session/choose_devices.h"
+#include "runtime/session/open.h"
+#include "runtime/session/open_devices.h"
+
+namespace tg::search {
+namespace {
+
+using runtime::DeviceSession;
+
+// A schedule is run at least kLeastRuns times by turns with the first one, then until both have run
+// for kSeconds or kMostRuns times. One that is slower than kSlow times the first after two runs is
+// not measured further.
+constexpr int kLeastRuns = 3, kMostRuns = 50;
+constexpr double kSeconds = 0.1, kSlow = 1.3;
+
+// Sees what the pass schedule gives the kernel.
+class ScheduleObserver final : public passes::PassObserver {
+ public:
+  absl::Status AfterPass(const passes::PassRun& run, const Module& module) override {
+    if (run.step().pass != &schedule::kSchedulePass) return absl::OkStatus();
+    key = schedule::KernelKey(module.kernels[0]->body);
+    directives = schedule::DirectivesText(module.kernels[0]->directives);
+    return absl::OkStatus();
+  }
+  std::string key, directives;
+};
+
+class KernelBench {
+ public:
+  absl::Status Open(const Job& job, std::span<const passes::Pass* const> embedder) {
+    job_ = job;
+    TG_ASSIGN_OR_RETURN(module_, runtime::LoadModule(job.module));
+    if (module_->kernels.size() != 1) return InvalidArgument(job.module, ": not one kernel");
+    const passes::PassRegistry registry = passes::MakeRegistry(embedder);
+    TG_ASSIGN_OR_RETURN(pipeline_,
+                        passes::ParsePipeline(job.pipeline, registry, passes::kPipeline));
+    TG_ASSIGN_OR_RETURN(chosen_devices_,
+                        runtime::ChooseDevices(*module_, runtime::DeviceRequest{job.device, {}}));
+    runtime::DeviceSessionOptions options;
+    TG_RETURN_IF_ERROR(OpenDevices(options));
+    target_name_ = options.target.name;
+    ScheduleObserver observer;
+    TG_ASSIGN_OR_RETURN(first_, Compile(pipeline_, observer));
+    TG_RETURN_IF_ERROR(Run(*first_).status());
+    TG_ASSIGN_OR_RETURN(expected_, Results(*first_));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<double> TimeFirst() {
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kLeastRuns; ++i) {
+      TG_ASSIGN_OR_RETURN(const double seconds, Run(*first_));
+      least = std::min(least, seconds);
+    }
+    first_seconds_ = least;
+    return least;
+  }
+
+  absl::StatusOr<Answer> Measure(const Request& request) {
+    TG_ASSIGN_OR_RETURN(std::vector<Directive> directives,
+                        schedule::ParseDirectives(request.directives));
+    const schedule::MeasuredSchedule line = {
+        request.key, target_name_, std::string(schedule::kAnyDriver), 1, 1, std::move(directives)};
+    TG_RETURN_IF_ERROR(WriteFile(job_.scratch, schedule::PrintScheduleFile({line})));
+    passes::Pipeline pipeline = pipeline_;
+    for (passes::PipelineStep& step : pipeline) {
+      if (step.pass == &schedule::kSchedulePass) step.options["file"] = job_.scratch;
+    }
+    ScheduleObserver observer;
+    TG_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceSession> session, Compile(pipeline, observer));
+    if (observer.key != request.key || observer.directives != request.directives) {
+      return InvalidArgument("the kernel does not get these directives");
+    }
+    Answer answer;
+    TG_ASSIGN_OR_RETURN(answer.seconds, Run(*session));
+    TG_ASSIGN_OR_RETURN(const std::vector<runtime::HostTensor> results, Results(*session));
+    for (size_t i = 0; i < results.size(); ++i) {
+      const std::string what = Difference(expected_[i], results[i]);
+      if (what.empty()) continue;
+      answer.outcome = Outcome::kDiffers;
+      answer.what = Cat("@", stored_[i], ": ", what);
+      return answer;
+    }
+    TG_RETURN_IF_ERROR(TakeTurns(*session, answer));
+    return answer;
+  }
+
+ private:
+  absl::Status OpenDevices(runtime::DeviceSessionOptions& options) {
+    return runtime::OpenDevices(*module_, chosen_devices_, job_.target, /*profiling=*/true,
+                                options);
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceSession>> Compile(const passes::Pipeline& pipeline,
+                                                         ScheduleObserver& observer) {
+    runtime::DeviceSessionOptions options;
+    TG_RETURN_IF_ERROR(OpenDevices(options));
+    options.time_kernels = true;
+    std::unique_ptr<Module> module = Clone(*module_);
+    passes::PassManagerOptions passes;
+    passes.observer = &observer;
+    passes.jobs = 1;
+    TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, passes, options));
+    TG_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session,
+                        DeviceSession::Create(std::move(module), std::move(options)));
+    for (const auto& [name, value] : job_.vars) TG_RETURN_IF_ERROR(session->SetVar(name, value));
+    for (const auto& [name, file] : job_.inputs) {
+      TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, runtime::ReadNpy(file));
+      TG_RETURN_IF_ERROR(session->Set(name, tensor));
+    }
+    return session;
+  }
+
+  static absl::StatusOr<double> Run(DeviceSession& session) {
+    TG_RETURN_IF_ERROR(session.Run());
+    const runtime::RunTimes& times = session.last_times();
+    double seconds = 0;
+    for (const runtime::LaunchTimes& kernel : times.kernels) seconds += kernel.seconds();
+    return seconds;
+  }
+
+  // What the kernel stores: its module has these as states (kernel_check::MakeReproduction).
+  absl::StatusOr<std::vector<runtime::HostTensor>> Results(DeviceSession& session) {
+    std::vector<runtime::HostTensor> results;
+    stored_.clear();
+    for (const BufferDecl& buffer : module_->buffers) {
+      if (buffer.role != Role::kState) continue;
+      TG_ASSIGN_OR_RETURN(runtime::HostTensor tensor, session.Get(buffer.name));
+      results.push_back(std::move(tensor));
+      stored_.push_back(buffer.name);
+    }
+    return results;
+  }
+
+  absl::Status TakeTurns(DeviceSession& session, Answer& answer) {
+    // The first run of a program also loads it.
+    TG_ASSIGN_OR_RETURN(answer.seconds, Run(session));
+    TG_ASSIGN_OR_RETURN(answer.first_seconds, Run(*first_));
+    double sum = answer.seconds + answer.first_seconds;
+    for (int i = 1; i < kMostRuns && (i < kLeastRuns || sum < kSeconds); ++i) {
+      if (i > 1 && answer.seconds > kSlow * answer.first_seconds) break;
+      TG_ASSIGN_OR_RETURN(const double seconds, Run(session));
+      TG_ASSIGN_OR_RETURN(const double first_seconds, Run(*first_));
+      answer.seconds = std::min(answer.seconds, seconds);
+      answer.first_seconds = std::min(answer.first_seconds, first_seconds);
+      sum += seconds + first_seconds;
+    }
+    return absl::OkStatus();
+  }
+
+  Job job_;
+  std::unique_ptr<Module> module_;
+  passes::Pipeline pipeline_;
+  std::vector<runtime::ChosenDevice> chosen_devices_;
+  std::string target_name_;
+  std::unique_ptr<DeviceSession> first_;
+  double first_seconds_ = 0;
+  std::vector<std::string> stored_;
+  std::vector<runtime::HostTensor> expected_;
+};
+
+// Where answers go. Standard output itself goes nowhere, since drivers' compilers may write to it.
+int TakeStandardOutput() {
+  const int answers = ::dup(STDOUT_FILENO);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+  return answers;
+}
+
+// Returns false if the search is gone.
+bool Tell(int answers, const absl::StatusOr<Answer>& answer) {
+  const std::string line =
+      ToLine(answer.ok() ? *answer
+                         : Answer{Outcome::kRefused, 0, 0, std::string(answer.status().message())});
+  for (size_t done = 0; done < line.size();) {
+    const ssize_t count = ::write(answers, line.data() + done, line.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+absl::StatusOr<Answer> OpenJob(const std::string& line, KernelBench& bench,
+                               std::span<const passes::Pass* const> embedder) {
+  TG_ASSIGN_OR_RETURN(const Job job, ParseJob(line));
+  TG_RETURN_IF_ERROR(bench.Open(job, embedder));
+  TG_ASSIGN_OR_RETURN(const double seconds, bench.TimeFirst());
+  return Answer{Outcome::kMeasured, seconds, seconds, ""};
+}
+
+}  // namespace
+
+int RunWorker(std::span<const passes::Pass* const> embedder) {
+  // The worker is useless without the process that started it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  runtime::KeepOpenClLayersFromChildren();
+  const int answers = TakeStandardOutput();
+  KernelBench bench;
+  std::string line;
+  if (!std::getline(std::cin, line)) return 1;
+  const absl::StatusOr<Answer> opened = OpenJob(line, bench, embedder);
+  if (!Tell(answers, opened) || !opened.ok()) return 1;
+  while (std::getline(std::cin, line)) {
+    const absl::StatusOr<Request> request = ParseRequest(line);
+    if (!Tell(answers, request.ok() ? bench.Measure(*request) : request.status())) return 1;
+  }
+  return 0;
+}
+
+}  // namespace tg::search
