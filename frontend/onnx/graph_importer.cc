@@ -86,7 +86,8 @@ absl::Status GraphImporter::CheckOperators() const {
 
 absl::Status GraphImporter::DefineInitializers(const GraphProto& graph) {
   for (const TensorProto& t : graph.initializers) {
-    const absl::StatusOr<Tensor> tensor = ImportTensor(g_, t, bytes_, file_);
+    const absl::StatusOr<Tensor> tensor =
+        ImportTensor(g_, t, bytes_, file_, {}, weights_ != nullptr && weights_->count(t.name) > 0);
     if (!tensor.ok()) return tensor.status();
     Define(t.name, *tensor);
   }

@@ -22,6 +22,9 @@ class GraphImporter : public SubgraphRunner {
   // All outlive the importer.
   GraphImporter(const Model& model, std::string_view bytes, std::string file, GraphBuilder& g);
 
+  // Initializers that become params (OnnxImportOptions::weights); the set outlives the importer.
+  void SetWeights(const std::set<std::string, std::less<>>* weights) { weights_ = weights; }
+
   // InvalidArgument, listing all nodes of this graph and of nested graphs whose operators are not
   // supported.
   absl::Status CheckOperators() const;
@@ -82,6 +85,7 @@ class GraphImporter : public SubgraphRunner {
   void ListUnread(std::span<const Node> nodes, std::vector<std::string>& unread) const;
 
   const Model& model_;
+  const std::set<std::string, std::less<>>* weights_ = nullptr;
   const std::string_view bytes_;
   const std::string file_;
   GraphBuilder& g_;

@@ -48,6 +48,7 @@ class ModelImporter {
     g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
     importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
     importer_->SetSizes(options.max_sizes, options.default_max, prefers_contents);
+    importer_->SetWeights(&options_.weights);
   }
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {

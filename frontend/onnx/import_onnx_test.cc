@@ -73,6 +73,21 @@ TEST(ImportOnnx, LargeConstantsStayInTheFile) {
   EXPECT_EQ(Import(with(8)).find("m.onnx"), std::string::npos);
 }
 
+// A weight that is named is a param of its name, also where it is small and its elements are equal.
+TEST(ImportOnnx, WeightsThatAreTrained) {
+  const std::string tensor =
+      Number(1, 8) + Number(2, 1) + Bytes(8, "w") + Bytes(9, std::string(32, '\5'));
+  const std::string model =
+      Model(Bytes(5, tensor) + Bytes(1, Node("Relu", "w", "y")) + Bytes(12, FloatValue("y", {8})));
+  EXPECT_EQ(Import(model).find("buffer @w"), std::string::npos);
+  OnnxImportOptions options;
+  options.weights = {"w"};
+  const std::string at = std::to_string(model.find(std::string(32, '\5')));
+  EXPECT_NE(Import(model, options).find("@w : f32[8] param = file(\"m.onnx\", " + at),
+            std::string::npos)
+      << Import(model, options);
+}
+
 TEST(ImportOnnx, FunctionsTakeAttributesOfTheirCalls) {
   const std::string function =
       Bytes(25, Bytes(1, "F") + Bytes(4, "a") + Bytes(5, "b") +

@@ -221,13 +221,14 @@ absl::StatusOr<Ints> Decode(const TensorProto& t) {
 
 absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
                                     std::string_view model_bytes, std::string_view model_file,
-                                    std::string_view name_if_none) {
+                                    std::string_view name_if_none, bool is_weight) {
   const TypeRow& row = RowOf(t.type);
   if (!row.scalar) return Bad(t, "elements of this type are not read");
   const absl::StatusOr<int64_t> count = CountOf(t);
   if (!count.ok()) return count.status();
   std::string file(model_file);
   std::optional<int64_t> offset;
+  std::optional<Ints> values;
   const std::string_view in_place = !t.raw.empty() ? t.raw : t.packed_floats;
   if (t.is_external) {
     if (!row.as_is) return Bad(t, "external data of this type");
@@ -241,7 +242,7 @@ absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
     }
     file = t.location;
     offset = t.offset;
-  } else if (*count > kMaxLiteral && row.as_is && !in_place.empty() &&
+  } else if ((*count > kMaxLiteral || is_weight) && row.as_is && !in_place.empty() &&
              in_place.data() >= model_bytes.data() &&
              in_place.data() < model_bytes.data() + model_bytes.size()) {
     if (static_cast<int64_t>(in_place.size()) != *count * (row.bits / 8)) {
@@ -249,16 +250,21 @@ absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
     }
     offset = in_place.data() - model_bytes.data();
   }
-  if (!offset || *count == 0) {
+  if (*count == 0) offset.reset();
+  if (!offset) {
     absl::StatusOr<Ints> bits = Decode(t);
     if (!bits.ok()) return bits.status();
-    return Tensor{g.Constant(*row.scalar, t.dims, *std::move(bits)), t.type, nullptr};
+    if (!is_weight) {
+      return Tensor{g.Constant(*row.scalar, t.dims, *std::move(bits)), t.type, nullptr};
+    }
+    values = *std::move(bits);
   }
   BufferDecl decl;
   decl.role = Role::kParam;
   decl.dtype = *row.scalar;
-  decl.file = std::move(file);
+  if (offset) decl.file = std::move(file);
   decl.offset = offset;
+  decl.values = std::move(values);
   for (const int64_t d : t.dims) decl.shape.push_back({.size = d});
   return Tensor{g.Declare(t.name.empty() ? name_if_none : t.name, std::move(decl)), t.type,
                 nullptr};

@@ -3,6 +3,7 @@
 
   digits.uop          one picture,       x f32[1, 1, 8, 8]   -> logits f32[1, 10]
   digits_heldout.uop  all held-out ones, x f32[360, 1, 8, 8] -> logits f32[360, 10]
+  digits_train.uop    a batch to train,  x f32[64, 1, 8, 8]  -> logits f32[64, 10]
 
 A convolution is made of movement ops, a multiplication and a sum. Its sliding windows come from a
 repetition: where a line of i elements repeats without end, element i*a + (a + b) is line[a + b], so
@@ -20,7 +21,8 @@ import pathlib
 import sys
 
 WEIGHTS = "digits.safetensors"
-FILES = {"digits.uop": ("digits", 1), "digits_heldout.uop": ("digits_heldout", 360)}
+FILES = {"digits.uop": ("digits", 1), "digits_heldout.uop": ("digits_heldout", 360),
+         "digits_train.uop": ("digits_train", 64)}
 KERNEL = 3  # every convolution's window is KERNEL x KERNEL
 
 

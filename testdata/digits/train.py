@@ -137,6 +137,8 @@ def main():
     print(f"smallest lead of the best logit: {float((top[:, 0] - top[:, 1]).min()):.3g}")
 
     (args.out / "digits.safetensors").write_bytes(safetensors.torch.save(weights))
+    np.savez(args.out / "train.npz", x=x[train_index].numpy().astype(np.uint8),
+             labels=y[train_index].numpy().astype(np.uint8))
     np.save(args.out / "heldout_images.npy", images.numpy())
     np.save(args.out / "heldout_labels.npy", labels.numpy().astype(np.int32))
     np.save(args.out / "heldout_logits.npy", logits.numpy())

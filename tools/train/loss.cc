@@ -1,0 +1,94 @@
+#include "tools/train/loss.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "base/status.h"
+#include "tools/train/spec.h"
+
+namespace tg::train {
+
+using frontend::GraphBuilder;
+using frontend::Ints;
+using frontend::Value;
+
+absl::StatusOr<LossSpec> ParseLoss(std::string_view text) {
+  LossSpec spec;
+  TG_ASSIGN_OR_RETURN(SpecText parts, SpecText::Parse(text));
+  if (parts.kind == "cross_entropy") {
+    spec.kind = LossKind::kCrossEntropy;
+    TG_RETURN_IF_ERROR(parts.Take("smoothing", 0, 1, &spec.smoothing));
+  } else if (parts.kind == "mse") {
+    spec.kind = LossKind::kMeanSquare;
+  } else if (parts.kind == "bce") {
+    spec.kind = LossKind::kBinaryCrossEntropy;
+  } else {
+    return InvalidArgument("there is no loss ", Quote(parts.kind),
+                           "; there are cross_entropy, mse and bce");
+  }
+  if (parts.words.size() != 1) return InvalidArgument("write ", parts.kind, ":OUTPUT,TARGET");
+  const std::string& names = parts.words[0];
+  const size_t comma = names.find(',');
+  if (comma == 0 || comma == std::string::npos || comma + 1 == names.size()) {
+    return InvalidArgument("write ", parts.kind, ":OUTPUT,TARGET, not ", Quote(text));
+  }
+  spec.output = names.substr(0, comma);
+  spec.target = names.substr(comma + 1);
+  TG_RETURN_IF_ERROR(parts.CheckAllTaken());
+  return spec;
+}
+
+TargetType TargetOf(LossKind kind, const Shape& output) {
+  if (kind != LossKind::kCrossEntropy) return {Scalar::kF32, output};
+  return {Scalar::kI32, Shape(output.begin(), output.end() - 1)};
+}
+
+namespace {
+
+// The mean over all axes but the first.
+Value MeanOfSample(GraphBuilder& g, Value x) {
+  Ints axes;
+  for (size_t i = 1; i < g.Rank(x); ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes.empty() ? x : g.Mean(x, axes);
+}
+
+SampleLoss CrossEntropy(GraphBuilder& g, const LossSpec& spec, Value logits, Value labels) {
+  // Subtracting the greatest logit changes no value, so that it needs no gradient.
+  const Value greatest = g.ir().Alu(Op::kDetach, {g.Reduce(Op::kMax, logits, {-1}, true)});
+  const Value shifted = g.Sub(logits, greatest);
+  const Value log_sum = g.Log(g.Sum(g.Exp(shifted), {-1}));
+  const Dim classes = g.Extent(logits, static_cast<int64_t>(g.Rank(logits)) - 1);
+  const Value is_label = g.Eq(g.Unsqueeze(labels, -1), g.Arange(Scalar::kI32, classes));
+  const Value of_label = g.Sum(g.Where(is_label, shifted, g.Like(shifted, 0)), {-1});
+  Value loss = g.Sub(log_sum, of_label);
+  if (spec.smoothing > 0) {
+    const Value all = g.Sub(log_sum, g.Mean(shifted, {-1}));
+    loss = g.Add(g.Mul(loss, g.Like(loss, 1 - spec.smoothing)),
+                 g.Mul(all, g.Like(all, spec.smoothing)));
+  }
+  const Value chosen = g.Cast(g.ArgMax(logits, -1, false), Scalar::kI32);
+  const Value right = g.Cast(g.Eq(chosen, labels), Scalar::kF32);
+  return {MeanOfSample(g, loss), MeanOfSample(g, right)};
+}
+
+}  // namespace
+
+SampleLoss MakeLoss(GraphBuilder& g, const LossSpec& spec, Value output, Value target) {
+  const Value x = g.Cast(output, Scalar::kF32);
+  switch (spec.kind) {
+    case LossKind::kCrossEntropy:
+      return CrossEntropy(g, spec, x, target);
+    case LossKind::kMeanSquare: {
+      const Value difference = g.Sub(x, target);
+      return {MeanOfSample(g, g.Mul(difference, difference)), nullptr};
+    }
+    case LossKind::kBinaryCrossEntropy: {
+      // max(x, 0) - x * target + log(1 + exp(-|x|)), which overflows nowhere.
+      const Value excess = g.Sub(g.Relu(x), g.Mul(x, target));
+      return {MeanOfSample(g, g.Add(excess, g.Log1p(g.Exp(g.Neg(g.Abs(x)))))), nullptr};
+    }
+  }
+  return {};
+}
+
+}  // namespace tg::train

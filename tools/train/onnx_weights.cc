@@ -1,0 +1,100 @@
+#include "tools/train/onnx_weights.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "base/status.h"
+#include "frontend/onnx/import_onnx.h"
+#include "frontend/onnx/proto.h"
+
+namespace tg::train {
+namespace {
+
+struct WeightInputs {
+  std::string_view op;
+  std::vector<size_t> inputs;
+};
+
+bool HasFloats(const onnx::TensorProto& t) {
+  return t.type == onnx::ElementType::kFloat || t.type == onnx::ElementType::kFloat16 ||
+         t.type == onnx::ElementType::kBfloat16 || t.type == onnx::ElementType::kDouble;
+}
+
+}  // namespace
+
+absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view bytes) {
+  static const std::vector<WeightInputs> kWeightInputs = {
+      {"Conv", {1, 2}},
+      {"ConvTranspose", {1, 2}},
+      {"Gemm", {0, 1, 2}},
+      {"MatMul", {0, 1}},
+      {"Einsum", {0, 1}},
+      {"BatchNormalization", {1, 2}},
+      {"InstanceNormalization", {1, 2}},
+      {"LayerNormalization", {1, 2}},
+      {"GroupNormalization", {1, 2}},
+      {"SkipLayerNormalization", {2, 3, 4}},
+      {"Gather", {0}},
+      {"PRelu", {1}},
+      {"Add", {0, 1}},
+      {"Sub", {0, 1}},
+      {"Mul", {0, 1}},
+      {"Div", {0, 1}},
+      {"Transpose", {0}},
+      {"Identity", {0}},
+  };
+  TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
+  std::set<std::string_view> read, statistics;
+  // Exporters share equal tensors, so that an Identity may make statistics of a weight.
+  for (auto node = model.graph.nodes.rbegin(); node != model.graph.nodes.rend(); ++node) {
+    for (size_t i = 3; node->op == "BatchNormalization" && i < node->inputs.size(); ++i) {
+      statistics.insert(node->inputs[i]);
+    }
+    const bool is_shared = node->op == "Identity" && !node->inputs.empty() &&
+                           !node->outputs.empty() && statistics.count(node->outputs[0]);
+    if (is_shared) statistics.insert(node->inputs[0]);
+  }
+  for (const onnx::Node& node : model.graph.nodes) {
+    for (const WeightInputs& row : kWeightInputs) {
+      if (row.op != node.op) continue;
+      for (const size_t i : row.inputs) {
+        if (i < node.inputs.size()) read.insert(node.inputs[i]);
+      }
+    }
+  }
+  std::set<std::string, std::less<>> weights;
+  for (const onnx::TensorProto& t : model.graph.initializers) {
+    const bool has_several =
+        std::any_of(t.dims.begin(), t.dims.end(), [](int64_t d) { return d > 1; });
+    const bool is_weight = read.count(t.name) && !statistics.count(t.name);
+    if (has_several && HasFloats(t) && is_weight) weights.emplace(t.name);
+  }
+  return weights;
+}
+
+absl::StatusOr<std::string> WithWeights(std::string_view bytes, const Tensors& weights) {
+  TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
+  std::map<std::string, const onnx::TensorProto*> by_symbol;
+  for (const onnx::TensorProto& t : model.graph.initializers) {
+    by_symbol.emplace(onnx::OnnxSymbol(t.name), &t);
+  }
+  std::string result(bytes);
+  for (const auto& [symbol, tensor] : weights) {
+    const auto found = by_symbol.find(symbol);
+    if (found == by_symbol.end()) {
+      return InvalidArgument("weight ", Quote(symbol), " has no initializer of its name");
+    }
+    const onnx::TensorProto& t = *found->second;
+    const std::string_view data = !t.raw.empty() ? t.raw : t.packed_floats;
+    if (t.is_external || data.size() != tensor.data.size()) {
+      return InvalidArgument("initializer ", Quote(t.name), " is not packed in the model's file: ",
+                             "a .safetensors file can have the weights");
+    }
+    std::memcpy(result.data() + (data.data() - bytes.data()), tensor.data.data(), data.size());
+  }
+  return result;
+}
+
+}  // namespace tg::train

@@ -1,0 +1,214 @@
+#include "tools/train/step.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/status.h"
+#include "frontend/common/graph_builder.h"
+#include "ir/walk.h"
+#include "passes/gradient/reverse_mode.h"
+#include "passes/gradient/sink.h"
+
+namespace tg::train {
+
+using frontend::GraphBuilder;
+using frontend::Value;
+using gradient::SinkRoot;
+
+namespace {
+
+// What a body computes of the loss: sums over the samples.
+struct LossSums {
+  Value loss = nullptr, accuracy = nullptr, count = nullptr;
+};
+
+class StepBuilder {
+ public:
+  StepBuilder(std::unique_ptr<Module> model, const LossSpec& loss) : loss_(loss) {
+    result_.module = std::move(model);
+  }
+
+  absl::Status Build(const OptimizerSpec& optimizer, const RateSchedule& schedule,
+                     const std::function<bool(const BufferDecl&)>& is_trained) {
+    TG_RETURN_IF_ERROR(FindModel());
+    TG_RETURN_IF_ERROR(Declare());
+    auto eval = std::make_unique<Graph>();
+    eval->name = kEvalGraph;
+    CloneBody(graph_->body, eval->body);
+    graph_->name = kTrainGraph;
+    TG_RETURN_IF_ERROR(FillTraining(optimizer, schedule, is_trained));
+    TG_RETURN_IF_ERROR(FillEvaluation(eval->body));
+    module().graphs.push_back(std::move(eval));
+    NoteInputs();
+    return absl::OkStatus();
+  }
+
+  TrainingModule Take() { return std::move(result_); }
+
+ private:
+  Module& module() { return *result_.module; }
+
+  absl::Status FindModel() {
+    const BufferDecl* output = module().FindBuffer(loss_.output);
+    if (!output || output->role != Role::kOutput) {
+      std::string names;
+      for (const BufferDecl& b : module().buffers) {
+        if (b.role == Role::kOutput) names += Cat(names.empty() ? "" : ", ", b.name);
+      }
+      return InvalidArgument("--loss: the model has no output ", Quote(loss_.output),
+                             "; its outputs: ", names);
+    }
+    graph_ = gradient::FindWritten(module(), loss_.output).graph;
+    if (!graph_) return InvalidArgument("--loss: no graph computes ", Quote(loss_.output));
+    const bool has_classes = loss_.kind == LossKind::kCrossEntropy;
+    if (!output->dtype.is_float() || output->shape.size() < (has_classes ? 2 : 1)) {
+      return InvalidArgument("--loss: output ", Quote(loss_.output), " has no floats [batch",
+                             has_classes ? ", classes]" : ", ...]");
+    }
+    for (const DeclDim& d : output->shape) {
+      if (d.is_symbolic()) {
+        return InvalidArgument("the model has open sizes, such as ", d.Text(),
+                               "; give them by --var, and the batch by --batch");
+      }
+    }
+    result_.batch = output->shape[0].size;
+    if (has_classes) result_.classes = output->shape.back().size;
+    return absl::OkStatus();
+  }
+
+  absl::Status Declare() {
+    const BufferDecl& output = *module().FindBuffer(loss_.output);
+    Shape shape;
+    for (const DeclDim& d : output.shape) shape.push_back(d.size);
+    const TargetType target = TargetOf(loss_.kind, shape);
+    BufferDecl decl{.name = loss_.target, .dtype = target.scalar, .role = Role::kInput};
+    for (const Dim& d : target.shape) decl.shape.push_back({.size = d.value()});
+    if (module().FindBuffer(loss_.target) || module().FindVar(loss_.target)) {
+      return InvalidArgument("--loss: the model itself has ", Quote(loss_.target),
+                             "; the target needs another name");
+    }
+    std::vector<BufferDecl> added = {decl};
+    added.push_back({.name = kSampleWeights,
+                     .dtype = kF32,
+                     .shape = {{.size = result_.batch}},
+                     .role = Role::kInput});
+    added.push_back({.name = kLossSum, .dtype = kF32, .role = Role::kOutput});
+    if (loss_.kind == LossKind::kCrossEntropy) {
+      result_.has_accuracy = true;
+      added.push_back({.name = kAccuracySum, .dtype = kF32, .role = Role::kOutput});
+    }
+    for (BufferDecl& b : added) {
+      if (module().FindBuffer(b.name)) {
+        return InvalidArgument("the model itself has ", Quote(b.name));
+      }
+      module().buffers.push_back(std::move(b));
+    }
+    return absl::OkStatus();
+  }
+
+  // Reduces the losses of the samples. The roots of the model that write outputs are dropped.
+  absl::StatusOr<LossSums> AddLoss(GraphBuilder& g, Body& body, std::vector<SinkRoot>& roots) {
+    Value output = nullptr;
+    for (SinkRoot& root : gradient::RootsOf(body)) {
+      if (root.target == loss_.output) output = root.value;
+      const BufferDecl* target = root.target.empty() ? nullptr : module().FindBuffer(root.target);
+      if (!target || target->role != Role::kOutput) roots.push_back(std::move(root));
+    }
+    const BufferDecl& target = *module().FindBuffer(loss_.target);
+    const Value weights = g.ir().Buffer(kSampleWeights, kF32);
+    const SampleLoss sample = MakeLoss(g, loss_, output, g.ir().Buffer(loss_.target, target.dtype));
+    LossSums sums;
+    sums.loss = g.Sum(g.Mul(sample.loss, weights), {0});
+    sums.count = g.Sum(weights, {0});
+    if (sample.accuracy) sums.accuracy = g.Sum(g.Mul(sample.accuracy, weights), {0});
+    if (!g.ok()) return InvalidArgument("--loss: ", g.error());
+    roots.push_back({sums.loss, kLossSum});
+    if (sums.accuracy) roots.push_back({sums.accuracy, kAccuracySum});
+    return sums;
+  }
+
+  absl::Status FillTraining(const OptimizerSpec& optimizer, const RateSchedule& schedule,
+                            const std::function<bool(const BufferDecl&)>& is_trained) {
+    Body& body = graph_->body;
+    GraphBuilder g(module(), body);
+    std::vector<SinkRoot> roots;
+    TG_ASSIGN_OR_RETURN(const LossSums sums, AddLoss(g, body, roots));
+    std::vector<TrainedWeight> trained;
+    std::vector<Value> variables;
+    for (const BufferDecl& b : module().buffers) {
+      if (b.role != Role::kParam || !b.dtype.is_float() || !is_trained(b)) continue;
+      trained.push_back({.name = b.name, .weight = g.ir().Buffer(b.name, b.dtype)});
+      variables.push_back(trained.back().weight);
+    }
+    const Value mean = g.Div(sums.loss, sums.count);
+    TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
+                        gradient::Gradients(module(), body, mean, variables));
+    std::vector<TrainedWeight> reached;
+    for (size_t i = 0; i < trained.size(); ++i) {
+      if (!gradients[i]) continue;
+      trained[i].gradient = gradients[i];
+      result_.weights.push_back(trained[i].name);
+      reached.push_back(trained[i]);
+    }
+    if (reached.empty()) return InvalidArgument("the loss depends on no weight that is trained");
+    for (BufferDecl& b : module().buffers) {
+      if (std::find(result_.weights.begin(), result_.weights.end(), b.name) !=
+          result_.weights.end()) {
+        b.role = Role::kState;
+      }
+    }
+    const size_t declared = module().buffers.size();
+    for (const Value write : MakeUpdate(g, optimizer, schedule, reached))
+      roots.push_back({write, ""});
+    if (!g.ok()) return absl::InternalError(g.error());
+    for (size_t i = declared; i < module().buffers.size(); ++i) {
+      if (module().buffers[i].role == Role::kState) {
+        result_.accumulators.push_back(module().buffers[i].name);
+      }
+    }
+    gradient::SetRoots(body, roots);
+    Compact(body);
+    return absl::OkStatus();
+  }
+
+  absl::Status FillEvaluation(Body& body) {
+    GraphBuilder g(module(), body);
+    std::vector<SinkRoot> roots;
+    TG_RETURN_IF_ERROR(AddLoss(g, body, roots).status());
+    // An evaluation changes no state.
+    std::erase_if(roots, [](const SinkRoot& root) { return root.target.empty(); });
+    gradient::SetRoots(body, roots);
+    Compact(body);
+    return absl::OkStatus();
+  }
+
+  // The inputs that the step reads.
+  void NoteInputs() {
+    std::set<std::string> read;
+    for (const UOp* u : graph_->body.Order()) {
+      if (u->op != Op::kBuffer) continue;
+      read.emplace(graph_->body.context->String(static_cast<StringId>(u->word())));
+    }
+    for (const BufferDecl& b : module().buffers) {
+      const bool is_data = b.name != loss_.target && b.name != kSampleWeights;
+      if (b.role == Role::kInput && is_data && read.count(b.name)) result_.inputs.push_back(b.name);
+    }
+  }
+
+  const LossSpec& loss_;
+  TrainingModule result_;
+  Graph* graph_ = nullptr;
+};
+
+}  // namespace
+
+absl::StatusOr<TrainingModule> MakeTrainingModule(
+    std::unique_ptr<Module> model, const LossSpec& loss, const OptimizerSpec& optimizer,
+    const RateSchedule& schedule, const std::function<bool(const BufferDecl&)>& is_trained) {
+  StepBuilder builder(std::move(model), loss);
+  TG_RETURN_IF_ERROR(builder.Build(optimizer, schedule, is_trained));
+  return builder.Take();
+}
+
+}  // namespace tg::train

@@ -1,0 +1,47 @@
+// A training step as one module: forward, backward and update, with weights that are states.
+#ifndef TG_TOOLS_TRAIN_STEP_H_
+#define TG_TOOLS_TRAIN_STEP_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "tools/train/loss.h"
+#include "tools/train/optimizer.h"
+
+namespace tg::train {
+
+// The graphs of a training module, and the buffers that it declares.
+inline constexpr char kTrainGraph[] = "train";  // a step
+inline constexpr char kEvalGraph[] = "eval";    // the same losses without an update
+// Input f32[batch]: what each sample counts, 0 or 1.
+inline constexpr char kSampleWeights[] = "train.weights";
+// Outputs f32[]: the sums over the samples, times what they count.
+inline constexpr char kLossSum[] = "train.loss";
+inline constexpr char kAccuracySum[] = "train.accuracy";
+
+struct TrainingModule {
+  std::unique_ptr<Module> module;
+  std::vector<std::string> weights;  // states that a step changes, in the order of declaration
+  // Other states: what the optimizer accumulates, and the number of steps.
+  std::vector<std::string> accumulators;
+  std::vector<std::string> inputs;  // of the model that the data have to give, without the target
+  int64_t batch = 0;
+  int64_t classes = 0;  // of cross_entropy
+  bool has_accuracy = false;
+};
+
+// Makes the module of a model, which it changes. Weights are the params of floats that the loss
+// depends on and `is_trained` accepts. InvalidArgument if the loss's output or the batch do not
+// fit, no weight is left, or an op on the way has no derivative.
+absl::StatusOr<TrainingModule> MakeTrainingModule(
+    std::unique_ptr<Module> model, const LossSpec& loss, const OptimizerSpec& optimizer,
+    const RateSchedule& schedule, const std::function<bool(const BufferDecl&)>& is_trained);
+
+}  // namespace tg::train
+
+#endif  // TG_TOOLS_TRAIN_STEP_H_

@@ -1,0 +1,299 @@
+#include "tools/train/train_main.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "base/temporary_file.h"
+#include "base/write_file.h"
+#include "frontend/onnx/import_onnx.h"
+#include "frontend/onnx/signature.h"
+#include "ir/text/diagnostic.h"
+#include "ir/text/parser.h"
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/opencl/compile_job.h"
+#include "runtime/opencl/opencl_layers.h"
+#include "runtime/session/contents.h"
+#include "runtime/session/open.h"
+#include "tools/driver/device_listing.h"
+#include "tools/driver/flags.h"
+#include "tools/driver/input.h"
+#include "tools/driver/listing.h"
+#include "tools/driver/model_sizes.h"
+#include "tools/driver/out_of_memory.h"
+#include "tools/driver/standard_error.h"
+#include "tools/train/onnx_weights.h"
+#include "tools/train/trainer.h"
+#include "tools/train/write_model.h"
+
+namespace tg::train {
+namespace {
+
+constexpr char kTool[] = "tg-train";
+
+struct TrainFlags {
+  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output;
+  std::string input_format = "auto";
+  std::vector<std::string> data, eval, device_texts, frozen;
+  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch;
+  driver::ModelSizes sizes;
+  bool init = false, list_devices = false, version = false, help = false;
+  TrainOptions options;
+  LossSpec loss;
+  OptimizerSpec optimizer;
+  RateSchedule schedule;
+  runtime::DeviceRequest devices;
+
+  void AddTo(driver::Flags& flags);
+  absl::Status Interpret();
+};
+
+void TrainFlags::AddTo(driver::Flags& flags) {
+  flags.Group("What is trained");
+  flags.String("loss", "KIND:OUTPUT,TARGET", &loss_text,
+               "cross_entropy, mse or bce of the model's output and an array of the data");
+  flags.Repeated("data", "FILE", &data, "the samples: FILE.npz, or NAME=FILE.npy for each array");
+  flags.Repeated("eval", "FILE", &eval, "samples for an evaluation after each epoch");
+  flags.Repeated("freeze", "TEXT", &frozen, "weights whose names contain this are not trained");
+  flags.Bool("init", &init, "begin with random weights, by the seed");
+  driver::AddInputFormat(flags, &input_format);
+  sizes.AddTo(flags);
+  flags.Group("How");
+  flags.Int("batch", "N", &batch, "the samples of a step, where the model leaves it open (32)");
+  flags.String("optimizer", "KIND[:KEY=VALUE...]", &optimizer_text,
+               "sgd, adam, adamw or lion; lr, decay, clip, momentum, beta1, beta2, eps");
+  flags.String("schedule", "KIND[:warmup=N]", &schedule_text,
+               "the rate over the steps: constant, linear or cosine");
+  flags.Int("epochs", "N", &epochs, "how often each sample is used");
+  flags.Int("seed", "N", &seed, "of the order of the samples, and of --init (1)");
+  flags.Int("patience", "N", &patience,
+            "stop after N epochs without a better loss of --eval, with the best weights");
+  flags.Repeated("device", "[NAME=]DEVICE", &device_texts, "as for tg-run");
+  flags.Bool("check-nan", &options.check_nan,
+             "keep each step's states, to find the op that makes a loss that is not finite");
+  flags.Group("Files");
+  flags.String("output", "FILE", &output,
+               "the trained weights: .safetensors; or the model with them, .onnx or .uop");
+  flags.String("checkpoint", "FILE", &options.checkpoint,
+               "all states, after each epoch; --resume continues with them");
+  flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");
+  flags.Bool("resume", &options.resume, "continue with the checkpoint, if the file is there");
+  flags.Group("About the tool");
+  flags.Bool("list-devices", &list_devices, "print the devices of this machine");
+  flags.Bool("version", &version, "print the version");
+  flags.Bool("help", &help, "print this text");
+}
+
+absl::Status NamedBy(const char* option, const absl::Status& status) {
+  return status.ok() ? status : InvalidArgument(option, ": ", std::string(status.message()));
+}
+
+absl::Status TrainFlags::Interpret() {
+  if (loss_text.empty()) return InvalidArgument("--loss is missing: KIND:OUTPUT,TARGET");
+  if (data.empty()) return InvalidArgument("--data is missing");
+  const auto parse = [](const char* option, auto parsed, auto* to) {
+    if (parsed.ok()) *to = *std::move(parsed);
+    return NamedBy(option, parsed.status());
+  };
+  TG_RETURN_IF_ERROR(parse("--loss", ParseLoss(loss_text), &loss));
+  TG_RETURN_IF_ERROR(parse("--optimizer", ParseOptimizer(optimizer_text), &optimizer));
+  TG_RETURN_IF_ERROR(parse("--schedule", ParseSchedule(schedule_text), &schedule));
+  TG_RETURN_IF_ERROR(sizes.Parse());
+  if (batch.value_or(1) < 1) return InvalidArgument("--batch must be at least 1");
+  TG_RETURN_IF_ERROR(parse("--device", runtime::ParseDeviceRequest(device_texts), &devices));
+  if (!output.empty()) TG_RETURN_IF_ERROR(CheckOutputName(output));
+  options.epochs = epochs.value_or(1);
+  options.seed = static_cast<uint64_t>(seed.value_or(1));
+  options.patience = patience.value_or(0);
+  options.checkpoint_steps = checkpoint_steps.value_or(0);
+  if (options.epochs < 0) return InvalidArgument("--epochs must be at least 0");
+  if (options.patience < 0) return InvalidArgument("--patience must be at least 0");
+  if (options.checkpoint_steps < 0) return InvalidArgument("--checkpoint-steps must be at least 0");
+  if (options.patience > 0 && eval.empty()) return InvalidArgument("--patience needs --eval");
+  if (options.checkpoint.empty() && (options.resume || options.checkpoint_steps > 0)) {
+    return InvalidArgument("--resume and --checkpoint-steps need --checkpoint");
+  }
+  return absl::OkStatus();
+}
+
+// The import of an ONNX model whose open batch has the size of --batch.
+absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(std::string_view bytes, bool is_onnx,
+                                                      const TrainFlags& flags) {
+  TG_ASSIGN_OR_RETURN(onnx::OnnxImportOptions options, flags.sizes.For(bytes, is_onnx));
+  if (!is_onnx) return options;
+  TG_ASSIGN_OR_RETURN(options.weights, OnnxWeights(bytes));
+  TG_ASSIGN_OR_RETURN(const onnx::OnnxSignature signature, onnx::ReadOnnxSignature(bytes));
+  for (const onnx::OnnxValueInfo& input : signature.inputs) {
+    if (!input.shape || input.shape->empty() || input.shape->front().size) continue;
+    options.sizes.emplace(input.shape->front().name, flags.batch.value_or(32));
+  }
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ReadModel(std::string_view text, const std::string& path,
+                                                  const TrainFlags& flags) {
+  TG_ASSIGN_OR_RETURN(
+      const onnx::OnnxImportOptions onnx,
+      ImportOptions(text, driver::IsOnnxInput(text, path, flags.input_format), flags));
+  Diagnostics diagnostics;
+  std::unique_ptr<Module> read =
+      driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
+  if (read != nullptr) return read;
+  llvm::errs() << diagnostics.ToString();
+  return absl::InvalidArgumentError("");
+}
+
+// A step cannot be known before the data: the number of steps decides the rates.
+int64_t CountSteps(int64_t samples, int64_t batch, int64_t epochs) {
+  return std::max<int64_t>(1, (samples + batch - 1) / batch * epochs);
+}
+
+class Run {
+ public:
+  Run(const std::string& path, TrainFlags& flags) : path_(path), flags_(flags) {}
+
+  absl::Status Go() {
+    TG_ASSIGN_OR_RETURN(bytes_, ReadTextFile(path_));
+    TG_ASSIGN_OR_RETURN(model_, ReadModel(bytes_, path_, flags_));
+    const bool is_onnx = driver::IsOnnxInput(bytes_, path_, flags_.input_format);
+    if (flags_.output.ends_with(".onnx") && !is_onnx) {
+      return InvalidArgument("-o: ", flags_.output, " needs an ONNX model to change");
+    }
+    if (is_onnx) {
+      TG_ASSIGN_OR_RETURN(const auto names, OnnxWeights(bytes_));
+      for (const std::string& name : names) onnx_weights_.insert(onnx::OnnxSymbol(name));
+      if (names.empty()) return InvalidArgument("the model has no weights");
+    }
+    if (!model_->FindBuffer(flags_.loss.output)) {
+      flags_.loss.output = onnx::OnnxSymbol(flags_.loss.output);
+    }
+    TG_RETURN_IF_ERROR(MakeModule());
+    if (flags_.batch && *flags_.batch != training_.batch) {
+      return InvalidArgument("--batch: the model has batches of ", training_.batch);
+    }
+    TG_ASSIGN_OR_RETURN(Samples samples, Samples::Read(flags_.data, training_, flags_.loss));
+    std::optional<Samples> held_out;
+    if (!flags_.eval.empty()) {
+      absl::StatusOr<Samples> read = Samples::Read(flags_.eval, training_, flags_.loss);
+      if (!read.ok()) return NamedBy("--eval", read.status());
+      held_out = *std::move(read);
+    }
+    if (flags_.schedule.kind != ScheduleKind::kConstant) {
+      flags_.schedule.total = CountSteps(samples.size(), training_.batch, flags_.options.epochs);
+      TG_RETURN_IF_ERROR(MakeModule());
+    }
+    TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
+                        runtime::OpenSession(Clone(*training_.module), flags_.devices));
+    TG_RETURN_IF_ERROR(StartWeights(*session));
+    flags_.options.settings = Settings(samples.size());
+    const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
+    TG_RETURN_IF_ERROR(
+        Train(*session, training_, samples, held_out ? &*held_out : nullptr, flags_.options, log));
+    return flags_.output.empty() ? absl::OkStatus() : Write(*session);
+  }
+
+ private:
+  absl::Status MakeModule() {
+    const auto is_trained = [&](const BufferDecl& b) {
+      if (!onnx_weights_.empty() && !onnx_weights_.count(b.name)) return false;
+      for (const std::string& part : flags_.frozen) {
+        if (b.name.find(part) != std::string::npos) return false;
+      }
+      return true;
+    };
+    TG_ASSIGN_OR_RETURN(training_, MakeTrainingModule(Clone(*model_), flags_.loss, flags_.optimizer,
+                                                      flags_.schedule, is_trained));
+    return absl::OkStatus();
+  }
+
+  absl::Status StartWeights(runtime::Session& session) {
+    if (flags_.init) return InitializeWeights(session, training_, flags_.options.seed);
+    for (const std::string& name : training_.weights) {
+      if (runtime::HasContents(*training_.module->FindBuffer(name))) continue;
+      return InvalidArgument("weight ", Quote(name),
+                             " has no contents in the model; --init makes random ones");
+    }
+    return absl::OkStatus();
+  }
+
+  // What the bits of a run depend on besides the model and the data.
+  std::string Settings(int64_t samples) const {
+    std::string text =
+        Cat("--optimizer=", flags_.optimizer_text, " --schedule=", flags_.schedule_text,
+            " --loss=", flags_.loss_text, " --seed=", flags_.options.seed, ", batches of ",
+            training_.batch, ", ", samples, " samples");
+    if (flags_.schedule.kind != ScheduleKind::kConstant) {
+      text += Cat(", ", flags_.schedule.total, " steps");
+    }
+    return text;
+  }
+
+  absl::Status Write(runtime::Session& session) {
+    TG_ASSIGN_OR_RETURN(const Tensors weights, ReadStates(session, training_.weights));
+    std::vector<std::string> others;
+    for (const BufferDecl& b : training_.module->buffers) {
+      if (b.role == Role::kParam && !b.file.empty()) others.push_back(b.name);
+    }
+    TG_ASSIGN_OR_RETURN(const Tensors fixed, ReadStates(session, others));
+    if (flags_.output.ends_with(".onnx")) {
+      TG_ASSIGN_OR_RETURN(const std::string changed, WithWeights(bytes_, weights));
+      return WriteFile(flags_.output, changed);
+    }
+    return WriteModel(flags_.output, *model_, weights, fixed);
+  }
+
+  const std::string& path_;
+  TrainFlags& flags_;
+  std::string bytes_;  // of the model's file
+  std::set<std::string, std::less<>>
+      onnx_weights_;  // symbols; of an ONNX model, nothing else is trained
+  std::unique_ptr<Module> model_;
+  TrainingModule training_;
+};
+
+}  // namespace
+
+int TrainMain(int argc, const char* const* argv) {
+  if (argc == 2 && std::string_view(argv[1]) == runtime::kCompileWorkerFlag) {
+    return runtime::RunCompileWorker();
+  }
+  driver::ExitWhenOutOfMemory(kTool);
+  driver::TolerateFullStandardError();
+  runtime::KeepOpenClLayersFromChildren();
+  TemporaryFile::RemoveOnSignals();
+  TrainFlags values;
+  driver::Flags flags(kTool, "[options] MODEL",
+                      "Trains the weights of a model with samples of its inputs.");
+  values.AddTo(flags);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // -o FILE, as compilers have it.
+  for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "--") break;
+    if (arguments[i] != "-o") continue;
+    arguments[i] = Cat("--output=", arguments[i + 1]);
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  const absl::StatusOr<std::vector<std::string>> files = flags.Parse(arguments);
+  if (!files.ok()) return driver::Fail(kTool, driver::kUsage, files.status());
+  if (values.help || values.version || values.list_devices) {
+    const absl::StatusOr<std::string> listing =
+        driver::DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
+    const absl::Status status = listing.ok() ? WriteStdout(*listing) : listing.status();
+    return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
+  }
+  if (files->size() != 1) {
+    return driver::Fail(kTool, driver::kUsage,
+                        InvalidArgument("one model, not ", files->size(), "; see tg-train --help"));
+  }
+  if (const absl::Status status = values.Interpret(); !status.ok()) {
+    return driver::Fail(kTool, driver::kUsage, status);
+  }
+  const absl::Status status = Run((*files)[0], values).Go();
+  return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
+}
+
+}  // namespace tg::train
