@@ -19,20 +19,16 @@ class Candidates {
   // A schedule, or the first directives of one, up to the choice at hand. `rank`: the scheduler's
   // own measure of it, the least is chosen.
   void Add(double rank, std::vector<Directive> directives);
-  // One choice on the way to a schedule, and its cost in `unit`, as "instructions a result".
-  void AddChoice(std::string what, double cost, std::string unit);
-
   // Lines about a kernel and its candidates: the cost of each by terms, and the predicted limit.
   // Whole schedules are those of `kernel`, at Stage::kKernel, with other directives.
   std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
                       const passes::Target& target) const;
 
   // The least ranks are kept. More are of no use to a reader.
-  static constexpr size_t kMaxSchedules = 8, kMaxChoices = 16;
+  static constexpr size_t kMaxSchedules = 8;
 
  private:
   std::vector<std::pair<double, std::vector<Directive>>> schedules_;  // by ascending rank
-  std::vector<std::string> choices_;
 };
 
 }  // namespace tg::schedule

@@ -105,26 +105,25 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
       return Choose(module, calls, kernel, target, candidates, statistics);
     }
   }
-  if (target.is_gpu) {
-    const double seconds = ApplyCheapest(kGpuRules, builder, [&](const loop_nest::LoopNest& nest) {
-      return cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target)
-          .Total();
-    });
+  const double seconds = ApplyCheapest(
+      target.is_gpu ? kGpuRules : kCpuRules, builder, [&](const loop_nest::LoopNest& nest) {
+        const cost::Cost cost =
+            cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target);
+        // A GPU's next launch hides what takes less time than it.
+        return target.is_gpu ? cost.Total() : cost.OnDevice();
+      });
+  if (target.is_gpu && may_contract) {
     const UOp* const plain = kernel.body.root;
-    if (may_contract) {
-      std::optional<loop_nest::LoopNest> nest =
-          ScheduleGpuContraction(module, calls, kernel, target, candidates);
-      const absl::StatusOr<cost::Cost> cost =
-          nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
-      if (cost.ok() && cost->OnDevice() * (1 - kPredictionError) <= seconds) {
-        kernel.axes = nest->ToAxes();
-        ++statistics["schedule.contractions"];
-        return count();
-      }
+    std::optional<loop_nest::LoopNest> nest =
+        ScheduleGpuContraction(module, calls, kernel, target, candidates);
+    const absl::StatusOr<cost::Cost> cost =
+        nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
+    if (cost.ok() && cost->OnDevice() * (1 - target.prediction_error) <= seconds) {
+      kernel.axes = nest->ToAxes();
+      ++statistics["schedule.contractions"];
+      return count();
     }
     kernel.body.root = plain;
-  } else {
-    ScheduleForCpu(builder);
   }
   kernel.directives = builder.directives();
   kernel.axes = builder.nest().ToAxes();

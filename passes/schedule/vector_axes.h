@@ -1,8 +1,6 @@
-// The cost of vectorization on a CPU: for each axis that could be vectorized, the cost of the
-// loads, stores and operations for one result of the kernel. Also the register tiles that go with
-// it.
-#ifndef TG_PASSES_SCHEDULE_VECTORIZATION_COST_H_
-#define TG_PASSES_SCHEDULE_VECTORIZATION_COST_H_
+// Which axes of a CPU's kernel vectors may run along, and the register tiles that go with them.
+#ifndef TG_PASSES_SCHEDULE_VECTOR_AXES_H_
+#define TG_PASSES_SCHEDULE_VECTOR_AXES_H_
 
 #include <utility>
 #include <vector>
@@ -13,26 +11,22 @@ namespace tg::schedule {
 
 inline constexpr size_t kNoAxis = SIZE_MAX;
 
-class VectorizationCost {
+class VectorAxes {
  public:
-  // `shared`: result axes along which some reduces are invariant, so that these are computed once
-  // for the whole axis.
-  VectorizationCost(const ScheduleBuilder& builder, analysis::LoopSet shared);
+  explicit VectorAxes(const ScheduleBuilder& builder);
 
   // Lanes of the widest vector of the kernel's elements.
   int64_t Widest() const { return widest_; }
   // The number of lanes of a vector along an axis; 1 if the axis cannot be vectorized. If they do
   // not divide the axis, it must overlap (ScheduleBuilder::TryBlock).
-  int64_t Along(size_t axis) const;
+  int64_t Along(size_t axis) const { return t_.LanesAlong(axis, Widest()); }
+  // Those of these axes that can be vectorized. First come those whose vectors fill half of a
+  // register; of these, and of the others, those along which the most accesses are contiguous; of
+  // equal ones the last axis.
+  std::vector<size_t> ByContiguity(const loop_nest::AxisList& axes) const;
 
-  // A reduce that needs a loop. `sums` says how many times it is computed for each result of the
-  // kernel, `terms` how many terms these computations add up in all.
-  struct Reduce {
-    const UOp* node;
-    double sums, terms;
-  };
-  // In the order of their axes.
-  const std::vector<Reduce>& reduces() const { return reduces_; }
+  // The reduces that need a loop, in the order of their axes.
+  const std::vector<const UOp*>& reduces() const { return reduces_; }
   // The innermost axis of a reduce that is still a loop, or kNoAxis.
   size_t LastAxis(const UOp* reduce) const;
   // The reduce whose terms the access with this index belongs to; of nested reduces, the innermost
@@ -49,6 +43,8 @@ class VectorizationCost {
   bool VariesOver(const UOp* reduce, size_t base) const;
   // Whether another reduce is computed in each iteration of this reduce axis.
   bool HoldsReduce(size_t axis) const;
+  // Whether vectors along `axis` make the terms of some reduce be loaded lane by lane.
+  bool GathersAlong(size_t axis) const;
 
   // The maximum number of accumulators of a register tile, each a vector of `width` lanes.
   int64_t MaxAccumulatorVectors(int64_t width) const;
@@ -64,55 +60,27 @@ class VectorizationCost {
   // most `most`, to upcast it by. Upcasting it makes several vectors share the loads that are
   // invariant along `axis`.
   std::pair<size_t, int64_t> VectorsAlong(size_t axis, int64_t width, int64_t most) const;
-  // The register tile to use if the terms of reduces are vectorized. Its accumulators fit into
-  // `words` words of 32 bits. The axes of results are taken in one of two orders, whichever leaves
-  // fewer loads per product. The first order ranks axes by the number of loads that are invariant
-  // along them. The second one ranks them by the number of loads that no earlier axis shares yet;
-  // the gradient of a window's weights needs it, where one operand repeats along both axes of the
-  // window and the other one along its channels.
-  RegisterTile TileOfTerms(int64_t words) const;
-  // The register tile by the first order only. It is used to compare vectorized terms with
-  // vectorized results: the cost counts loads but knows no caches, so that the second order would
-  // make vectorized terms look too good.
-  RegisterTile PlainTileOfTerms(int64_t words) const;
-
-  static constexpr char kUnit[] = "loads, stores and operations a result";
-  // The cost of one result if `axis` is vectorized. A reduce that does not vary along `axis` (any
-  // reduce, for kNoAxis) has its terms vectorized instead, or the staged value that contains it.
-  // `only`: counts only these reduces, and nothing else.
-  double Of(size_t axis, const NodeSet* only = nullptr) const;
-  // The axis with the least cost, the last one if several are equal; kNoAxis if vectorizing the
-  // terms of reduces costs less than any axis.
-  size_t Cheapest(const loop_nest::AxisList& axes, const NodeSet* only = nullptr) const;
+  // The register tiles to use if the terms of reduces are vectorized. Their accumulators fit into
+  // `words` words of 32 bits. The axes of results are taken in one of two orders. The first order
+  // ranks axes by the number of loads that are invariant along them. The second one ranks them by
+  // the number of loads that no earlier axis shares yet; the gradient of a window's weights needs
+  // it, where one operand repeats along both axes of the window and the other one along its
+  // channels.
+  std::vector<RegisterTile> TilesOfTerms(int64_t words) const;
 
  private:
-  // The number of elements along an axis for each vector; below Along() if the axis overlaps.
-  double ElementsOfVector(size_t axis) const;
-  const Reduce* Find(const UOp* node) const;
-  double Sums(const UOp* reduce) const;
-  // The cost of a reduce if `along` is vectorized. `adds_up`: the lanes are terms of the reduce,
-  // and must be added up at the end.
-  double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const RegisterTile& tile) const;
-
-  // The cost of an access for one element if `axis` is vectorized.
-  double CostAlong(const analysis::Access& a, size_t axis) const;
-  // Whether vectorizing `axis` makes the terms of some reduce be loaded lane by lane.
-  bool GathersAlong(size_t axis) const;
-  // Axes of results along which loads are invariant, ranked as TileOfTerms says: by the first
+  // Axes of results along which loads are invariant, ranked as TilesOfTerms says: by the first
   // order, or with `others_next` by the second.
   std::vector<size_t> AxesByLoads(bool others_next) const;
   // A tile that upcasts each of these axes in turn, as long as the accumulators fit into `words`.
   RegisterTile TileAlong(const std::vector<size_t>& axes, int64_t words) const;
-  // The number of results of a tile that share this access.
-  double ReuseIn(const analysis::Access& a, const RegisterTile& tile) const;
 
   const ScheduleBuilder& t_;
-  const analysis::LoopSet shared_;
   const int64_t widest_;
-  std::vector<Reduce> reduces_;
+  std::vector<const UOp*> reduces_;
   std::vector<const UOp*> reduce_of_;  // indexed by access
 };
 
 }  // namespace tg::schedule
 
-#endif  // TG_PASSES_SCHEDULE_VECTORIZATION_COST_H_
+#endif  // TG_PASSES_SCHEDULE_VECTOR_AXES_H_
