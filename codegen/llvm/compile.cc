@@ -16,6 +16,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -61,6 +62,10 @@ void Initialize() {
   static const bool once = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // In the order of the text, the loads of all terms of an unrolled loop come before their
+    // multiply-adds, and do not fit into registers.
+    const char* const options[] = {"codegen", "-pre-RA-sched=list-ilp"};
+    llvm::cl::ParseCommandLineOptions(2, options);
     return true;
   }();
   (void)once;

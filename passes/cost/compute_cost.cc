@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -36,6 +37,37 @@ double Slowness(Scalar type, const passes::Target& target) {
   }
 }
 
+// The instructions of each loop's body, without those of loops inside it.
+using InstructionsByLoop = std::vector<std::pair<LoopList, Instructions>>;
+
+InstructionsByLoop CountByLoop(const ScheduledWork& work, const passes::Target& target, Part part) {
+  InstructionsByLoop counts;
+  const auto of = [&](const LoopNestOf& nest) -> Instructions& {
+    for (auto& [loops, count] : counts) {
+      if (loops == nest.loops) return count;
+    }
+    return counts.emplace_back(nest.loops, Instructions()).second;
+  };
+  for (const Arithmetic& a : work.arithmetic) {
+    if (!IsIn(part, a.is_fill)) continue;
+    const double vectors = VectorsOf(work.Lanes(a.nest), a.type, target);
+    double stall = 1;
+    if (a.sums > 0) {
+      stall = std::max(1.0, LatencyVectors(target) / VectorsOf(a.sums, a.type, target));
+    }
+    of(a.nest).arithmetic +=
+        work.Executions(a.nest) * vectors * a.weight * Slowness(a.type, target) * stall;
+  }
+  for (const MemoryAccess& a : work.accesses) {
+    if (!IsIn(part, a.is_fill)) continue;
+    const double all = work.Executions(a.nest) * a.distinct * AccessInstructions(work, a, target);
+    Instructions& count = of(a.nest);
+    (a.is_store ? count.stores : count.loads) +=
+        all * (a.is_store ? target.store_weight : target.load_weight);
+  }
+  return counts;
+}
+
 }  // namespace
 
 double VectorsOf(double lanes, Scalar type, const passes::Target& target) {
@@ -47,11 +79,15 @@ double VectorsOf(double lanes, Scalar type, const passes::Target& target) {
 AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
                   const passes::Target& target) {
   llvm::SmallVector<std::pair<int64_t, double>, 8> lanes;  // strides and trips
-  double elements = 1;
+  double elements = 1, side = 1;  // of the square blocks that may be transposed
+  int64_t distance = 1;           // from one element of a vector to the next
   for (const uint16_t loop : access.nest.lanes) {
     if (access.strides[loop] == 0) continue;
     lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
     elements *= work.loops[loop].trips;
+    if (!work.loops[loop].is_vector) continue;
+    side = work.loops[loop].trips;
+    distance = access.strides[loop];
   }
   const double gates = access.is_gated ? kGateInstructions : 0;
   if (access.is_broadcast) return {elements * (1 + gates), 1};
@@ -59,6 +95,18 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
     const double bytes = elements / access.spread * access.element_bytes;
     const double instructions = std::ceil(bytes / kFragmentBytes);
     return {instructions, bytes / access.element_bytes / instructions};
+  }
+  if (distance != 1) {
+    const bool is_square = access.is_transposed || llvm::any_of(lanes, [&](const auto& loop) {
+                             return loop.first == 1 && loop.second == side;
+                           });
+    if (is_square) return {elements / side * (1 + std::log2(side)), side};
+    // Lanes are picked from the vectors around them where other lanes take what is between.
+    const bool is_dense = !access.is_store && llvm::any_of(lanes, [&](const auto& loop) {
+      return loop.first == 1 && loop.second >= static_cast<double>(distance);
+    });
+    if (is_dense) return {elements / side * static_cast<double>(distance) * (2 + gates), 1};
+    return {elements * (target.lane_instructions + gates), 1};
   }
   // If several loops of lanes have the same stride, as in a window, the one with the most trips
   // comes first, and makes the run of adjacent elements.
@@ -76,8 +124,9 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
   }
   const double widest = std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
   if (run == 1) return {runs * ((lanes.empty() ? 1 : target.lane_instructions) + gates), 1};
-  const double vectors = std::ceil(run / widest);
-  return {runs * vectors * (1 + gates), run / vectors};
+  // Parts are joined by shuffles.
+  const double vectors = std::ceil(run / widest), parts = target.HasVectors() ? access.parts : 1;
+  return {runs * vectors * (parts * (1 + gates) + parts - 1), run / vectors / parts};
 }
 
 double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
@@ -85,32 +134,28 @@ double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
   return FormOf(work, access, target).instructions;
 }
 
-Instructions CountInstructions(const ScheduledWork& work, const passes::Target& target) {
-  Instructions count;
-  for (const Arithmetic& a : work.arithmetic) {
-    const double vectors = VectorsOf(work.Lanes(a.nest), a.type, target);
-    double stall = 1;
-    if (a.sums > 0) {
-      stall = std::max(1.0, LatencyVectors(target) / VectorsOf(a.sums, a.type, target));
-    }
-    count.arithmetic +=
-        work.Executions(a.nest) * vectors * a.weight * Slowness(a.type, target) * stall;
+Instructions CountInstructions(const ScheduledWork& work, const passes::Target& target, Part part) {
+  Instructions sum;
+  for (const auto& [loops, count] : CountByLoop(work, target, part)) {
+    sum.arithmetic += count.arithmetic;
+    sum.loads += count.loads;
+    sum.stores += count.stores;
   }
-  for (const MemoryAccess& a : work.accesses) {
-    const double all = work.Executions(a.nest) * AccessInstructions(work, a, target);
-    (a.is_store ? count.stores : count.loads) +=
-        all * (a.is_store ? target.store_weight : target.load_weight);
-  }
-  return count;
+  return sum;
 }
 
-double ComputeSeconds(const Instructions& count, const passes::Target& target) {
+double ComputeSeconds(const ScheduledWork& work, const passes::Target& target, Part part) {
   const double lanes = target.alu_width == 0 ? 1 : target.alu_width / 4.0;
   const double per_second = target.flops_per_second / 2 / lanes;
-  const double accesses = std::max(count.loads, count.stores);
-  const double longer = std::max(count.arithmetic, accesses);
-  const double shorter = std::min(count.arithmetic, accesses);
-  return (longer + shorter * target.not_hidden) / per_second;
+  const auto instructions = [&](const Instructions& count) {
+    const double accesses = std::max(count.loads, count.stores);
+    return std::max(count.arithmetic, accesses) +
+           std::min(count.arithmetic, accesses) * target.not_hidden;
+  };
+  if (target.HidesWaits()) return instructions(CountInstructions(work, target, part)) / per_second;
+  double sum = 0;
+  for (const auto& [loops, count] : CountByLoop(work, target, part)) sum += instructions(count);
+  return sum / per_second;
 }
 
 }  // namespace tg::cost

@@ -28,17 +28,23 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
 // Instructions for one execution of an access. Without lanes: one. With lanes: one for each run of
 // adjacent lanes of at most Target::mem_width bytes, and two for each lane that has no neighbour,
 // since its element is moved into or out of a vector. A broadcast takes one for each element. A
-// gate adds one to each of these accesses.
+// gate adds one to each of these accesses; if it differs between the lanes of a vector, that is
+// accessed in parts, which are joined. Square blocks of vectors whose lanes are strided are
+// transposed in registers, by a shuffle of each vector for each doubling of its lanes.
 double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
                           const passes::Target& target);
 
-// All instructions. Additions to fewer sums than hide their latency count more.
-Instructions CountInstructions(const ScheduledWork& work, const passes::Target& target);
+// The instructions of a part of the work. Additions to fewer sums than hide their latency count
+// more.
+Instructions CountInstructions(const ScheduledWork& work, const passes::Target& target,
+                               Part part = Part::kAll);
 
-// Seconds in which the whole device, fully used, executes them: arithmetic, loads and stores
-// begin in parallel. Only the greater of loads and stores counts, and an eighth of the lesser of it
-// and the arithmetic delays the greater.
-double ComputeSeconds(const Instructions& count, const passes::Target& target);
+// Seconds in which the whole device, fully used, executes a part of the work. Arithmetic, loads and
+// stores of one loop's body begin in parallel: only the greater of loads and stores counts, and
+// Target::not_hidden of the lesser of it and the arithmetic delays the greater. A core executes one
+// loop after the other; a unit that interleaves work-items executes all at the same time.
+double ComputeSeconds(const ScheduledWork& work, const passes::Target& target,
+                      Part part = Part::kAll);
 
 }  // namespace tg::cost
 

@@ -11,6 +11,9 @@ namespace tg::cost {
 
 struct Cost {
   double compute = 0;  // seconds of the fully used device
+  // Seconds in which copies are filled, where nothing else is done meanwhile. All other terms are
+  // without them.
+  double fills = 0;
   // Seconds by memory, as MemoryLevels, and, on units that interleave work-items, of accesses to
   // the nearest memory and of waits; and their names.
   llvm::SmallVector<double, 5> memory;
@@ -23,8 +26,8 @@ struct Cost {
   double Total() const { return launch + OnDevice(); }
   // Without the launch, as the device's own clock measures it.
   double OnDevice() const;
-  // The greatest part of the total: "compute", a memory level's name, or "launch", which counts the
-  // seconds of the launch and of the groups together.
+  // The greatest part of the total: "compute", "fills", a memory level's name, or "launch", which
+  // counts the seconds of the launch and of the groups together.
   std::string_view Limit() const;
   // "total 1.2 s: compute 1 s at 83 %, core cache 0.3 s, ..., launch 5 us; limit compute".
   std::string Text() const;

@@ -19,9 +19,9 @@ double Stays(double bytes, double capacity, double slack) {
 
 class Traffic {
  public:
-  Traffic(const ScheduledWork& work, double capacity, const passes::Target& target, bool is_far)
+  Traffic(const ScheduledWork& work, const MemoryLevel& level, const passes::Target& target)
       : work_(work),
-        capacity_(capacity),
+        capacity_(level.cache_bytes),
         slack_(target.cache_slack),
         write_traffic_(target.write_traffic) {
     for (const MemoryAccess& a : work.accesses) {
@@ -29,13 +29,15 @@ class Traffic {
       for (size_t k = 0; k <= a.nest.loops.size(); ++k) {
         bytes.push_back(FootprintBytes(work, a, k, target));
       }
-      factors_.push_back(is_far ? UnforeseenFactor(work, a, target) : 1);
+      factors_.push_back(level.is_far ? UnforeseenFactor(work, a, target) : 1);
     }
   }
 
-  double All() const {
+  double Of(Part part) const {
     double sum = 0;
-    for (size_t i = 0; i < bytes_.size(); ++i) sum += Of(i);
+    for (size_t i = 0; i < bytes_.size(); ++i) {
+      if (IsIn(part, work_.accesses[i].is_fill)) sum += Of(i);
+    }
     return sum * (1 - Stays(WorkingSet(kWhole), capacity_, slack_));
   }
 
@@ -178,9 +180,9 @@ double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
   return (1 + wait / bytes) / (1 + wait / page);
 }
 
-double BytesMoved(const ScheduledWork& work, double cache_bytes, const passes::Target& target,
-                  bool is_far) {
-  return Traffic(work, cache_bytes, target, is_far).All();
+double BytesMoved(const ScheduledWork& work, const MemoryLevel& level, const passes::Target& target,
+                  Part part) {
+  return Traffic(work, level, target).Of(part);
 }
 
 ScheduledWork ShareOfUnit(const ScheduledWork& work, double units) {
@@ -194,15 +196,14 @@ ScheduledWork ShareOfUnit(const ScheduledWork& work, double units) {
   return share;
 }
 
-llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work,
-                                           const passes::Target& target) {
+llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const passes::Target& target,
+                                           Part part) {
   const double groups = std::max(1.0, work.Trips(Steps::kGroups));
   const double units = std::min<double>(target.compute_units, groups);
   const ScheduledWork share = ShareOfUnit(work, units);
   llvm::SmallVector<double, 3> seconds;
   for (const MemoryLevel& level : MemoryLevels(target)) {
-    const double bytes =
-        BytesMoved(level.is_shared ? work : share, level.cache_bytes, target, level.is_far);
+    const double bytes = BytesMoved(level.is_shared ? work : share, level, target, part);
     const double rate = level.unit_bytes_per_second * (level.is_shared ? units : 1);
     const bool limited = level.bytes_per_second > 0;
     seconds.push_back(bytes / (limited ? std::min(rate, level.bytes_per_second) : rate));

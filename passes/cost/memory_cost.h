@@ -38,21 +38,22 @@ double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, siz
 double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
                         const passes::Target& target);
 
-// Bytes that move between a memory and the cache of `cache_bytes` in front of it, where those of a
-// far memory count by UnforeseenFactor. Each step of a
+// Bytes that a part of the work moves between a memory and the cache in front of it, where those of
+// a far memory count by UnforeseenFactor. Each step of a
 // loop fetches the data of its body again, unless they stay in the cache; then what consecutive
 // steps share is fetched once. Several accesses to the same data fetch them once, if these stay in
 // the cache from one to the next. A kernel whose data all stay fetches nothing: they are taken to
 // be there from the kernel before it, or from the previous run.
-double BytesMoved(const ScheduledWork& work, double cache_bytes, const passes::Target& target,
-                  bool is_far = false);
+double BytesMoved(const ScheduledWork& work, const MemoryLevel& level, const passes::Target& target,
+                  Part part = Part::kAll);
 
 // The part of the work that one unit does: the steps of the loops over groups are divided among
 // `units`, the outermost first.
 ScheduledWork ShareOfUnit(const ScheduledWork& work, double units);
 
-// Seconds by level, in the order of MemoryLevels.
-llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const passes::Target& target);
+// Seconds of a part of the work by level, in the order of MemoryLevels.
+llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const passes::Target& target,
+                                           Part part = Part::kAll);
 
 }  // namespace tg::cost
 

@@ -24,7 +24,7 @@ std::string Seconds(double seconds) {
 double Cost::OnDevice() const {
   double longest = compute / utilization, all = longest;
   for (const double seconds : memory) longest = std::max(longest, seconds), all += seconds;
-  return groups + longest + not_overlapped * (all - longest);
+  return groups + fills + longest + not_overlapped * (all - longest);
 }
 
 std::string_view Cost::Limit() const {
@@ -33,6 +33,7 @@ std::string_view Cost::Limit() const {
   for (size_t i = 0; i < memory.size(); ++i) {
     if (memory[i] > longest) longest = memory[i], limit = levels[i];
   }
+  if (fills > longest) longest = fills, limit = "fills";
   return launch + groups > longest ? "launch" : limit;
 }
 
@@ -42,6 +43,7 @@ std::string Cost::Text() const {
   for (size_t i = 0; i < memory.size(); ++i) {
     absl::StrAppend(&text, ", ", std::string(levels[i]), " ", Seconds(memory[i]));
   }
+  if (fills > 0) absl::StrAppend(&text, ", fills ", Seconds(fills));
   absl::StrAppend(&text, ", launch ", Seconds(launch + groups), "; limit ", std::string(Limit()));
   return text;
 }
@@ -50,8 +52,16 @@ Cost PredictCost(const ScheduledWork& work, const passes::Target& target) {
   const double groups = work.Trips(Steps::kGroups), items = work.Trips(Steps::kItems);
   Cost cost;
   cost.utilization = Utilization(groups, items, target);
-  cost.compute = ComputeSeconds(CountInstructions(work, target), target);
-  cost.memory = MemorySeconds(work, target);
+  // A core fills a copy in one loop, and uses it in the next.
+  const Part part = target.HidesWaits() ? Part::kAll : Part::kRest;
+  cost.compute = ComputeSeconds(work, target, part);
+  cost.memory = MemorySeconds(work, target, part);
+  if (part == Part::kRest) {
+    cost.fills = ComputeSeconds(work, target, Part::kFills) / cost.utilization;
+    for (const double seconds : MemorySeconds(work, target, Part::kFills)) {
+      cost.fills = std::max(cost.fills, seconds);
+    }
+  }
   for (const MemoryLevel& level : MemoryLevels(target)) cost.levels.push_back(level.name);
   const double rounds = std::ceil(groups / target.compute_units);
   cost.groups = target.kernel_seconds + rounds * target.group_seconds;

@@ -26,6 +26,9 @@ struct WorkLoop {
   Steps steps = Steps::kSerial;
   bool shares = false;   // its steps are executed by the work-items of another loop
   bool is_term = false;  // of the terms of a reduce
+  // Its steps are the elements of vectors. Other lanes are copies of the body, which become vectors
+  // only where they are adjacent in memory.
+  bool is_vector = false;
 };
 
 // Positions of loops in ScheduledWork::loops, the outermost first.
@@ -49,6 +52,15 @@ struct MemoryAccess {
   double buffer_bytes = 0;  // of all elements that it may access
   bool is_store = false;
   bool is_gated = false;
+  // Those in which a vector is accessed whose lanes differ in the predicate, of a power of two of
+  // lanes each.
+  double parts = 1;
+  // A load that fills a copy, of lanes that are strided while terms are adjacent: square blocks are
+  // loaded as vectors and transposed.
+  bool is_transposed = false;
+  bool is_fill = false;  // a load or a store that fills a copy
+  // The part of its steps that are executed: what windows of a copy have in common is copied once.
+  double distinct = 1;
   bool is_broadcast = false;  // each element is repeated in all lanes of a vector
   bool is_local = false;      // in local memory, which no cache is in front of
   bool is_ahead = false;      // of a copy that is filled while the one before it is used
@@ -65,7 +77,14 @@ struct Arithmetic {
   // For the additions of a reduce: the number of sums that one thread keeps, in elements. A sum
   // waits for the addition before it. 0: no addition waits.
   double sums = 0;
+  bool is_fill = false;  // of the elements of a copy
 };
+
+// The part of a work: where copies are filled, what is executed between that, or both.
+enum class Part : uint8_t { kAll, kFills, kRest };
+inline bool IsIn(Part part, bool is_fill) {
+  return part == Part::kAll || is_fill == (part == Part::kFills);
+}
 
 struct ScheduledWork {
   std::vector<WorkLoop> loops;

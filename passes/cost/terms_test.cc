@@ -31,6 +31,9 @@ passes::Target Small() {
   return target;
 }
 
+// A level behind a cache of this size.
+MemoryLevel CacheOf(double bytes) { return {.name = "memory", .cache_bytes = bytes}; }
+
 MemoryAccess Access(LoopList loops, LoopList lanes, std::vector<int64_t> strides, double bytes) {
   MemoryAccess a;
   a.nest = {std::move(loops), std::move(lanes)};
@@ -106,10 +109,70 @@ TEST(Compute, AccessesByRunsOfAdjacentLanes) {
   EXPECT_EQ(AccessInstructions(work, gated, target), 8);
 }
 
-TEST(Compute, TheLongerKindHidesMostOfTheShorter) {
+TEST(Compute, TheLongerKindOfALoopHidesMostOfTheShorter) {
   const passes::Target target = Small();
-  EXPECT_DOUBLE_EQ(ComputeSeconds({80, 8, 0}, target), 81e-9);
-  EXPECT_DOUBLE_EQ(ComputeSeconds({8, 80, 40}, target), 81e-9);
+  ScheduledWork work;
+  work.loops = {{"i", 8, Steps::kSerial}};
+  work.arithmetic.push_back({{{0}, {}}, 10, Scalar::kF32, 0});
+  work.accesses.push_back(Access({0}, {}, {1}, 1e6));
+  EXPECT_DOUBLE_EQ(ComputeSeconds(work, target), 81e-9);
+  work.arithmetic[0].weight = 1;
+  work.accesses.resize(10, work.accesses[0]);
+  EXPECT_DOUBLE_EQ(ComputeSeconds(work, target), 81e-9);
+}
+
+TEST(Compute, ACoreExecutesOneLoopAfterTheOther) {
+  passes::Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"i", 80, Steps::kSerial}, {"j", 8, Steps::kSerial}};
+  work.arithmetic.push_back({{{0}, {}}, 1, Scalar::kF32, 0});
+  work.accesses.push_back(Access({1}, {}, {0, 1}, 1e6));
+  EXPECT_DOUBLE_EQ(ComputeSeconds(work, target), 88e-9);
+  // A unit that interleaves work-items has some in each.
+  target.items_per_unit = 64;
+  EXPECT_DOUBLE_EQ(ComputeSeconds(work, target), 81e-9);
+}
+
+TEST(Compute, FillsAreAPartOfTheirOwn) {
+  const passes::Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"i", 80, Steps::kSerial}};
+  work.accesses.push_back(Access({0}, {}, {1}, 1e6));
+  work.accesses.push_back(work.accesses[0]);
+  work.accesses[1].is_fill = true;
+  work.accesses[1].distinct = 0.5;  // half of what windows read is copied once
+  EXPECT_EQ(CountInstructions(work, target, Part::kRest).loads, 80);
+  EXPECT_EQ(CountInstructions(work, target, Part::kFills).loads, 40);
+  EXPECT_EQ(CountInstructions(work, target).loads, 120);
+}
+
+TEST(Compute, VectorsOfStridedLanes) {
+  const passes::Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"u", 4, Steps::kLanes}, {"v", 4, Steps::kLanes}};
+  work.loops[1].is_vector = true;
+  const auto count = [&](std::vector<int64_t> strides) {
+    return AccessInstructions(work, Access({}, {0, 1}, std::move(strides), 1e6), target);
+  };
+  EXPECT_EQ(count({0, 100}), 8);   // lane by lane, moved into a vector
+  EXPECT_EQ(count({1, 100}), 12);  // a square: four vectors, each loaded and shuffled twice
+  work.loops[0].trips = 3;
+  EXPECT_EQ(count({1, 100}), 24);  // no square
+  EXPECT_EQ(count({1, 2}), 12);    // every other element of six vectors
+  MemoryAccess fill = Access({}, {0, 1}, {0, 100}, 1e6);
+  fill.is_transposed = true;
+  EXPECT_EQ(AccessInstructions(work, fill, target), 3);
+}
+
+TEST(Compute, VectorsAreCutWhereAPredicateChanges) {
+  const passes::Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"v", 4, Steps::kLanes}};
+  MemoryAccess access = Access({}, {0}, {1}, 1e6);
+  access.is_gated = true;
+  EXPECT_EQ(AccessInstructions(work, access, target), 2);
+  access.parts = 2;  // two loads, each with a gate, and a shuffle
+  EXPECT_EQ(AccessInstructions(work, access, target), 5);
 }
 
 TEST(Utilization, RoundsOfGroups) {
@@ -155,15 +218,16 @@ TEST(Memory, DataThatStayAreFetchedOnce) {
   const passes::Target target = Small();
   const ScheduledWork work = MatrixVector(100, 64);
   // A step over the rows reads 256 bytes of each.
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 100 * 256 + 256);
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 340, target), 2 * 100 * 256);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(512), target), 100 * 256 + 256);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(340), target), 2 * 100 * 256);
   // Between the two the share that stays falls linearly.
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 512 / 1.25, target), 100 * 256 + 0.5 * 256 + 0.5 * 25600);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(512 / 1.25), target),
+                   100 * 256 + 0.5 * 256 + 0.5 * 25600);
 }
 
 TEST(Memory, AKernelWhoseDataStayFetchesNothing) {
   const passes::Target target = Small();
-  EXPECT_EQ(BytesMoved(MatrixVector(100, 64), 100 * 256 + 256, target), 0);
+  EXPECT_EQ(BytesMoved(MatrixVector(100, 64), CacheOf(100 * 256 + 256), target), 0);
 }
 
 TEST(Memory, TheSameDataAreFetchedByTheFirstAccess) {
@@ -172,8 +236,8 @@ TEST(Memory, TheSameDataAreFetchedByTheFirstAccess) {
   work.loops = {{"i", 1000, Steps::kSerial}, {"r", 64, Steps::kSerial}, {"j", 64, Steps::kSerial}};
   work.accesses.push_back(Access({0, 1}, {}, {64, 1, 0}, 256000));
   work.accesses.push_back(Access({0, 2}, {}, {64, 0, 1}, 256000));
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 256000);
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 100, target), 2 * 256000);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(512), target), 256000);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(100), target), 2 * 256000);
 }
 
 TEST(Memory, WrittenLinesAreFetchedAndWrittenBack) {
@@ -182,17 +246,17 @@ TEST(Memory, WrittenLinesAreFetchedAndWrittenBack) {
   work.loops = {{"i", 16000, Steps::kSerial}};
   work.accesses.push_back(Access({0}, {}, {1}, 64000));
   work.accesses[0].is_store = true;
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 2 * 64000);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(512), target), 2 * 64000);
   MemoryAccess load = work.accesses[0];
   load.is_store = false;
   work.accesses.insert(work.accesses.begin(), load);  // y[i] += 1
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 2 * 64000);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(512), target), 2 * 64000);
 }
 
 TEST(Memory, LocalMemoryIsBehindNoCache) {
   ScheduledWork work = MatrixVector(100, 64);
   work.accesses[1].is_local = true;
-  EXPECT_DOUBLE_EQ(BytesMoved(work, 300, Small()), 100 * 256);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, CacheOf(300), Small()), 100 * 256);
 }
 
 TEST(Memory, LoadsWaitForLinesThatNoPrefetcherForesees) {

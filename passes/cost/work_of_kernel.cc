@@ -1,5 +1,6 @@
 // From a kernel's body and schedule to the loops, accesses and operations that it executes.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -54,8 +55,8 @@ class WorkBuilder {
       type = u->src(0)->dtype.scalar();
     }
     if (!passes::ComputesIn(target_, type)) type = Scalar::kF32;
-    work_.arithmetic.push_back(
-        {copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set), weight, type, sums});
+    work_.arithmetic.push_back({copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set), weight, type,
+                                sums, copy != nullptr});
   }
 
   // Counts the operations of a value in a scope, once, and returns the axes that it depends on.
@@ -159,6 +160,71 @@ class WorkBuilder {
     return target_.alu_width > 0 && !m.is_store && !copy && nests_.IsBroadcast(axes);
   }
 
+  // Whether an access needs a predicate for its steps along the base of an axis: they are masked or
+  // padded, and not all of them lanes, which are known when the kernel is compiled.
+  bool IsGatedAlong(const analysis::Access& a, size_t axis) const {
+    const size_t base = s_.axes[axis].base;
+    if (!s_.padded[base] && !(a.is_gated && a.masked[base])) return false;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      if (s_.axes[i].base == base && !nests_.IsLanes(i) && s_.axes[i].max_size > 1) return true;
+    }
+    return false;
+  }
+
+  // MemoryAccess::parts for vectors along an axis. Where a padded axis ends, a vector is cut at a
+  // lane that is known. At the edges of a window most vectors are cut once.
+  double PartsOf(const analysis::Access& a, size_t axis) const {
+    const size_t base = s_.axes[axis].base;
+    if (!IsGatedAlong(a, axis)) return 1;
+    if (s_.padded[base]) {
+      const auto lanes = static_cast<uint64_t>(s_.axes[axis].max_size);
+      const auto rest = static_cast<uint64_t>(s_.base[base].max_size) % lanes;
+      if (rest != 0) return std::popcount(rest) + std::popcount(lanes - rest);
+    }
+    return 2;
+  }
+
+  // MemoryAccess::distinct of a load that fills a copy. Each step that reads vectors has its own in
+  // the copy.
+  double DistinctPart(const analysis::PackedValue& copy, const MemoryAccess& m) const {
+    double all = 1, distinct = 1, reach = 1;
+    llvm::SmallVector<std::pair<int64_t, double>, 8> steps;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      if (!s_.IsCopied(copy, i) || m.strides[i] == 0) continue;
+      if (work_.loops[i].is_vector) return 1;
+      steps.emplace_back(m.strides[i], work_.loops[i].trips);
+    }
+    llvm::sort(steps);
+    for (const auto& [stride, trips] : steps) {
+      const auto distance = static_cast<double>(stride);
+      const double whole = distance * (trips - 1) + reach;
+      all *= trips;
+      distinct *= trips;
+      if (distance < reach) distinct = std::min(distinct, whole);
+      reach = whole;
+    }
+    return distinct / all;
+  }
+
+  // Whether terms of an access to a copy make runs of whole squares of a vector's side.
+  bool HasAdjacentTerms(const MemoryAccess& m) const {
+    double side = 1, run = 1;
+    llvm::SmallVector<std::pair<int64_t, double>, 8> terms;
+    for (const uint16_t i : m.nest.loops) {
+      if (m.strides[i] != 0 && work_.loops[i].is_term) {
+        terms.emplace_back(m.strides[i], work_.loops[i].trips);
+      }
+    }
+    for (const uint16_t i : m.nest.lanes) {
+      if (work_.loops[i].is_vector) side = work_.loops[i].trips;
+    }
+    llvm::sort(terms);
+    for (const auto& [stride, trips] : terms) {
+      if (static_cast<double>(stride) == run) run *= trips;
+    }
+    return side > 1 && std::fmod(run, side) == 0;
+  }
+
   void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
     const analysis::PackedValue* copy = a.packed ? PackedOf(a.packed) : nullptr;
@@ -166,10 +232,17 @@ class WorkBuilder {
     m.strides = StridesOf(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
     m.is_store = a.is_store();
-    m.is_gated = a.is_gated;
+    const AxisSet axes = nests_.AxesOf(a);
+    for (const unsigned i : axes.set_bits()) m.is_gated |= IsGatedAlong(a, i);
+    for (const uint16_t i : m.nest.lanes) {
+      if (m.strides[i] == 1) m.parts = std::max(m.parts, PartsOf(a, i));
+    }
+    m.is_transposed = copy && !m.is_gated && HasAdjacentTerms(m);
     m.is_ahead = copy && copy->ahead;
+    m.is_fill = copy && !a.is_staged();
+    if (m.is_fill) distinct_[copy] = m.distinct = DistinctPart(*copy, m);
     if (copy && copy->is_local) m.fills = FillsOf(*copy, m.nest);
-    m.is_broadcast = IsBroadcast(m, copy, nests_.AxesOf(a));
+    m.is_broadcast = IsBroadcast(m, copy, axes);
     if (a.is_staged()) {
       const auto staged = staged_.find(a.node);
       if (staged == staged_.end()) return;  // it is kept in registers
@@ -189,7 +262,7 @@ class WorkBuilder {
       sums.is_store = false;
       work_.accesses.push_back(std::move(sums));
     }
-    const bool fills = copy && !a.is_staged();
+    const bool fills = m.is_fill;
     work_.accesses.push_back(std::move(m));
     if (fills) AddCopyStore(*copy, a.packed);
   }
@@ -243,6 +316,8 @@ class WorkBuilder {
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.IsCopied(value, i)) m.buffer_bytes *= static_cast<double>(s_.axes[i].max_size);
     }
+    const auto distinct = distinct_.find(&value);
+    if (distinct != distinct_.end()) m.buffer_bytes *= distinct->second;
     m.is_local = value.is_local;
     m.is_ahead = value.is_local && value.ahead;
     return m;
@@ -253,6 +328,8 @@ class WorkBuilder {
     MemoryAccess m = InCopy(value);
     m.nest = nests_.NestOfCopy(value);
     m.is_store = true;
+    m.is_fill = true;
+    m.distinct = distinct_[&value];
     work_.accesses.push_back(std::move(m));
   }
 
@@ -299,6 +376,7 @@ class WorkBuilder {
   std::vector<int64_t> in_axis_;  // by axis: its stride as a digit of its base axis
   ScheduledWork work_;
   std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
+  std::map<const analysis::PackedValue*, double> distinct_;  // the part of its steps that it keeps
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
   NodeSet fused_, reduces_, copied_;

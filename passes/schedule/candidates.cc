@@ -1,7 +1,6 @@
 #include "passes/schedule/candidates.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/kernel_cost.h"
@@ -29,11 +28,6 @@ void Candidates::Add(double rank, std::vector<Directive> directives) {
   if (schedules_.size() > most_) schedules_.pop_back();
 }
 
-void Candidates::AddChoice(std::string what, double cost, std::string unit) {
-  if (choices_.size() == kMaxChoices) return;
-  choices_.push_back(absl::StrCat(what, ": ", absl::StrFormat("%.4g", cost), " ", unit));
-}
-
 std::vector<std::vector<Directive>> Candidates::Schedules() const {
   std::vector<std::vector<Directive>> schedules;
   for (const auto& [rank, directives] : schedules_) schedules.push_back(directives);
@@ -48,7 +42,6 @@ std::string Candidates::Explain(const Module& module, const KernelCalls& calls,
   };
   std::string text =
       absl::StrCat("@", kernel.name, ": ", Text(kernel.directives), "\n  ", cost_of(kernel), "\n");
-  for (const std::string& choice : choices_) absl::StrAppend(&text, "  considered ", choice, "\n");
   for (const auto& [rank, directives] : schedules_) {
     if (directives == kernel.directives) continue;
     Kernel other;

@@ -22,9 +22,6 @@ class Candidates {
   // A schedule, or the first directives of one, up to the choice at hand. `rank`: the scheduler's
   // own measure of it, the least is chosen.
   void Add(double rank, std::vector<Directive> directives);
-  // One choice on the way to a schedule, and its cost in `unit`, as "instructions a result".
-  void AddChoice(std::string what, double cost, std::string unit);
-
   // Lines about a kernel and its candidates: the cost of each by terms, and the predicted limit.
   // Whole schedules are those of `kernel`, at Stage::kKernel, with other directives.
   std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
@@ -34,12 +31,11 @@ class Candidates {
   std::vector<std::vector<Directive>> Schedules() const;
 
   // More are of no use to a reader.
-  static constexpr size_t kMaxSchedules = 8, kMaxChoices = 16;
+  static constexpr size_t kMaxSchedules = 8;
 
  private:
   size_t most_;
   std::vector<std::pair<double, std::vector<Directive>>> schedules_;  // by ascending rank
-  std::vector<std::string> choices_;
 };
 
 }  // namespace tg::schedule

@@ -7,31 +7,10 @@
 
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/schedule/vectorization_cost.h"
+#include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {
 namespace {
-
-// Rates vectors along this axis by their memory accesses, in instructions: an access and the
-// multiply-adds in its time. Contiguous ones count for it, strided ones against it, and strided
-// stores twice, since their lines are also read. For kernels without reduces.
-double Score(const ScheduleBuilder& t, size_t axis) {
-  const double load = 1 + t.target().load_weight, store = 1 + t.target().store_weight;
-  double score = 0;
-  const bool staged = t.nest().axes[axis].kind == AxisKind::kStage;
-  if (staged) score += t.IsInnermost(axis) ? store : -2 * store;  // of the staged value
-  for (const analysis::Access& a : t.accesses()) {
-    const auto stride = t.Stride(a, axis);
-    if (staged && a.is_store()) continue;  // a staged value's axis is none of what is stored
-    if (stride == 1 || (stride != 0 && t.IsInterleaved(a, axis)))
-      score += a.is_store() ? store : load;
-    else if (stride != 0)
-      score -= a.is_store() ? 2 * store : load;
-    else if (a.is_store())
-      score -= 2 * store;
-  }
-  return score;
-}
 
 // The steps of the blocks in which an axis overlaps if vectors of `lanes` do not divide it: enough
 // vectors that a part of each block can become a loop (LoopOverRest), but a small part of the axis.
@@ -64,40 +43,28 @@ size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, 
 
 }  // namespace
 
-void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
-  const VectorizationCost lanes(t, 0);
-  size_t best = kNoAxis;
-  double best_score = 0;
-  for (size_t i : t.Axes(kind)) {
-    if (lanes.Along(i) == 1 || t.nest().base[t.nest().axes[i].base].staged != staged) continue;
-    const double score = Score(t, i);
-    if (Candidates* candidates = t.candidates()) {
-      candidates->AddChoice("vectors along " + t.nest().axes[i].name, score,
-                            "points for contiguous accesses, the most are best");
-    }
-    if (score > best_score) best = i, best_score = score;
-  }
-  if (best == kNoAxis) return;
+bool VectorizeBlocks(ScheduleBuilder& t, size_t axis) {
+  const AxisKind kind = t.nest().axes[axis].kind;
+  const UOp* const staged = t.nest().base[t.nest().axes[axis].base].staged;
   // If the lanes of a load come from distant addresses, each lane's neighbours in memory are loaded
   // with it, so that a square block is transposed. Its sides are the width of the vector, or the
   // largest amount of an upcast.
-  const size_t in_memory = AxisInMemory(t, kind, staged, best);
-  int64_t amount = lanes.Along(best);
+  const size_t in_memory = AxisInMemory(t, kind, staged, axis);
+  int64_t amount = VectorAxes(t).Along(axis);
   if (in_memory == kNoAxis) {
     const bool in_groups = kind == AxisKind::kGlobal;
-    t.TryBlock<directive::Vectorize>(best, amount,
-                                     in_groups ? BlockAround(t, best, amount) : amount);
-    return;
+    return t.TryBlock<directive::Vectorize>(axis, amount,
+                                            in_groups ? BlockAround(t, axis, amount) : amount);
   }
   amount = std::min(amount, directive::Upcast::kMost);
   const int64_t together = t.LanesAlong(in_memory, amount);
   const std::string name = t.nest().axes[in_memory].name;
-  if (t.TryBlock<directive::Vectorize>(best, amount)) {
-    t.TryBlock<directive::Upcast>(t.nest().AxisNamed(name), together);
-  }
+  if (!t.TryBlock<directive::Vectorize>(axis, amount)) return false;
+  t.TryBlock<directive::Upcast>(t.nest().AxisNamed(name), together);
+  return true;
 }
 
-void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
+void MakeTile(ScheduleBuilder& t, const VectorAxes::RegisterTile& tile) {
   // A directive moves axes, so each is found by its name.
   std::vector<std::string> names;
   for (const auto& [axis, rows] : tile) names.push_back(t.nest().axes[axis].name);
@@ -114,35 +81,15 @@ void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
 
 namespace {
 
-// If vectors along an axis in which results are adjacent in memory cost less than `least` after the
-// axis is padded to whole vectors, pads and vectorizes it, and upcasts the vectors, so that the
-// compiler knows which lanes are padding. Returns whether it did.
-bool VectorizePadded(ScheduleBuilder& t, double least) {
-  const VectorizationCost lanes(t, 0);
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool is_adjacent = llvm::all_of(t.accesses(), [&](const analysis::Access& a) {
-      return !a.is_store() || t.Stride(a, i) == 1;
-    });
-    if (!is_adjacent || t.IsSymbolic(i)) continue;
-    const int64_t size = t.Size(i);
-    const int64_t width = std::min<int64_t>(lanes.Widest(), std::bit_ceil<uint64_t>(size));
-    const int64_t vectors = CeilDiv(size, width);
-    if (size % width == 0 || vectors > lanes.MaxAccumulatorVectors(width)) continue;
-    const ScheduleBuilder::State unpadded = t.Save();
-    const std::string name = t.nest().axes[i].name;
-    if (!t.Try<directive::PadTo>(i, width)) continue;
-    const double padding = static_cast<double>(vectors * width) / static_cast<double>(size);
-    const double cost = VectorizationCost(t, 0).Of(i) * padding;
-    if (Candidates* candidates = t.candidates()) {
-      candidates->AddChoice("vectors along " + name + ", padded", cost, VectorizationCost::kUnit);
-    }
-    if (cost < least && t.Try<directive::Vectorize>(i, width)) {
-      if (vectors > 1) TryNamed<directive::Upcast>(t, name + ".0", vectors);
-      return true;
-    }
-    t.Restore(unpadded);
-  }
-  return false;
+// Whether padding the axis makes whole vectors of results that are adjacent in memory, few enough
+// to be upcast together.
+bool MayPadVectors(const ScheduleBuilder& t, size_t axis, int64_t width) {
+  const bool is_adjacent = llvm::all_of(t.accesses(), [&](const analysis::Access& a) {
+    return !a.is_store() || t.Stride(a, axis) == 1;
+  });
+  const int64_t vectors = CeilDiv(t.Size(axis), width);
+  return is_adjacent && !t.IsSymbolic(axis) && t.Size(axis) % width != 0 &&
+         vectors <= VectorAxes(t).MaxAccumulatorVectors(width);
 }
 
 // If a vector has fewer lanes than fill a register, upcasts the axis along which the results
@@ -164,27 +111,38 @@ void FillRegister(ScheduleBuilder& t, int64_t widest) {
 
 }  // namespace
 
-bool VectorizeResults(ScheduleBuilder& t, analysis::LoopSet shared) {
-  const VectorizationCost lanes(t, shared);
-  const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
-  if (shared != 0 || !VectorizePadded(t, lanes.Of(best))) {
-    if (best == kNoAxis) return false;
-    const int64_t width = lanes.Along(best);
-    const int64_t block = shared == 0 ? BlockAround(t, best, width) : width;
-    if (!t.TryBlock<directive::Vectorize>(best, width, block)) return false;
+bool VectorizeResults(ScheduleBuilder& t, size_t axis) {
+  const int64_t width = VectorAxes(t).Along(axis);
+  return width > 1 && t.TryBlock<directive::Vectorize>(axis, width, BlockAround(t, axis, width));
+}
+
+bool VectorizePadded(ScheduleBuilder& t, size_t axis) {
+  const auto size = static_cast<uint64_t>(t.Size(axis));
+  const auto width = std::min(VectorAxes(t).Widest(), static_cast<int64_t>(std::bit_ceil(size)));
+  if (!MayPadVectors(t, axis, width)) return false;
+  const ScheduleBuilder::State unpadded = t.Save();
+  const std::string name = t.nest().axes[axis].name;
+  const int64_t vectors = CeilDiv(t.Size(axis), width);
+  if (t.Try<directive::PadTo>(axis, width) && TryNamed<directive::Vectorize>(t, name, width)) {
+    if (vectors > 1) TryNamed<directive::Upcast>(t, name + ".0", vectors);
+    return true;
   }
-  if (shared != 0 || !t.Axes(AxisKind::kUpcast).empty()) return true;
-  const VectorizationCost tiled(t, 0);
+  t.Restore(unpadded);
+  return false;
+}
+
+void TileVectors(ScheduleBuilder& t) {
+  if (!t.Axes(AxisKind::kUpcast).empty()) return;
+  const VectorAxes lanes(t);
   const loop_nest::AxisList vectors = t.Axes(AxisKind::kVector);
-  MakeTile(t, tiled.TileOfResults(vectors.back(), t.Size(vectors.back())));
-  if (t.Axes(AxisKind::kUpcast).empty()) FillRegister(t, tiled.Widest());
-  return true;
+  MakeTile(t, lanes.TileOfResults(vectors.back(), t.Size(vectors.back())));
+  if (t.Axes(AxisKind::kUpcast).empty()) FillRegister(t, lanes.Widest());
 }
 
 void UnrollShort(ScheduleBuilder& t) {
-  const VectorizationCost lanes(t, 0);
-  for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
-    const size_t last = lanes.LastAxis(reduce.node);
+  const VectorAxes lanes(t);
+  for (const UOp* reduce : lanes.reduces()) {
+    const size_t last = lanes.LastAxis(reduce);
     if (lanes.IsShort(last) && t.nest().UpcastSize() <= t.target().MaxAccumulators()) {
       t.Try<directive::Unroll>(last);
     }
@@ -195,8 +153,10 @@ int64_t EnoughGroups(const ScheduleBuilder& t) {
   return t.target().least_groups * t.target().compute_units;
 }
 
-void LoopOverRest(ScheduleBuilder& t, analysis::LoopSet shared) {
-  const int64_t enough = EnoughGroups(t), many = t.target().most_groups * t.target().compute_units;
+namespace {
+
+// LoopOverRest where there are more than `many` groups, by which at least `enough` are left.
+void LoopToGroups(ScheduleBuilder& t, analysis::LoopSet shared, int64_t enough, int64_t many) {
   loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
   llvm::erase_if(
       globals, [&](size_t i) { return (shared & analysis::LoopBit(t.nest().axes[i].base)) != 0; });
@@ -215,6 +175,22 @@ void LoopOverRest(ScheduleBuilder& t, analysis::LoopSet shared) {
     if (inner > 1) t.Try<directive::Loop>(globals.back(), inner);
   }
   for (const std::string& name : llvm::reverse(whole)) TryNamed<directive::Loop>(t, name, 0);
+}
+
+}  // namespace
+
+void LoopOverRest(ScheduleBuilder& t, analysis::LoopSet shared) {
+  LoopToGroups(t, shared, EnoughGroups(t), t.target().most_groups * t.target().compute_units);
+}
+
+void AddLooped(ScheduleBuilder& t, Proposals& to) {
+  const ScheduleBuilder::State plain = t.Save();
+  LoopOverRest(t);
+  to.Add();
+  t.Restore(plain);
+  const int64_t few = t.target().groups_per_unit * t.target().compute_units;
+  LoopToGroups(t, 0, few, few);
+  to.Add();
 }
 
 }  // namespace tg::schedule

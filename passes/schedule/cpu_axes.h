@@ -4,23 +4,29 @@
 
 #include <string>
 
+#include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
-#include "passes/schedule/vectorization_cost.h"
+#include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {
 
-// Vectorizes the axis of this kind along which memory is accessed best. With `staged`, only axes of
-// that staged value are considered. If the lanes of a load would come from distant addresses, it
-// also upcasts the axis that is contiguous in that memory by the same amount, so that a square
-// block is loaded as vectors and transposed in registers.
-void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
-                   const UOp* staged = nullptr);
+// Vectorizes an axis, of results or of a staged value. If the lanes of a load would come from
+// distant addresses, it also upcasts the axis that is contiguous in that memory by the same amount,
+// so that a square block is loaded as vectors and transposed in registers. Returns false, and does
+// nothing, if the axis cannot be vectorized.
+bool VectorizeBlocks(ScheduleBuilder& t, size_t axis);
 
-// Vectorizes an axis of the results. If `shared` is empty, also upcasts other axes into a register
-// tile whose results share loads; otherwise the caller chooses the tile. Returns false, and does
-// nothing, if it is better to vectorize the terms of the reduces. `shared` is the set of result
-// axes along which some reduce is invariant.
-bool VectorizeResults(ScheduleBuilder& t, analysis::LoopSet shared);
+// Vectorizes an axis of the results. Where vectors do not divide it, blocks of several overlap.
+// Returns false, and does nothing, if it cannot be vectorized.
+bool VectorizeResults(ScheduleBuilder& t, size_t axis);
+
+// Pads an axis in which results are adjacent in memory, vectorizes it and upcasts the vectors, so
+// that the compiler knows which lanes are padding. Returns false, and does nothing, if vectors
+// divide the axis, or if they are too many for registers.
+bool VectorizePadded(ScheduleBuilder& t, size_t axis);
+
+// After the vectors of results: upcasts other axes into a register tile whose results share loads.
+void TileVectors(ScheduleBuilder& t);
 
 // Applies directive D to the axis of this name. Returns false if there is no such axis, or if the
 // directive is not legal.
@@ -31,7 +37,7 @@ bool TryNamed(ScheduleBuilder& t, const std::string& axis, int64_t amount) {
 }
 
 // Applies a register tile: upcasts its axes of results and unrolls its axes of reduces.
-void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile);
+void MakeTile(ScheduleBuilder& t, const VectorAxes::RegisterTile& tile);
 
 // Unrolls the innermost axis of each reduce if it has few iterations. The limit is higher if the
 // iterations differ in padding or address, which unrolling turns into constants.
@@ -44,6 +50,10 @@ int64_t EnoughGroups(const ScheduleBuilder& t);
 // Turns global axes, the innermost ones, and a part of the next, into loops while enough
 // work-groups are left, since starting a group has a cost. Axes in `shared` stay as they are.
 void LoopOverRest(ScheduleBuilder& t, analysis::LoopSet shared = 0);
+
+// Proposes the schedule with loops so that the cores are kept equally busy (LoopOverRest), and with
+// more loops, for the few groups that each core needs if all take the same time.
+void AddLooped(ScheduleBuilder& t, Proposals& to);
 
 }  // namespace tg::schedule
 

@@ -10,7 +10,7 @@
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
-#include "passes/schedule/vectorization_cost.h"
+#include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {
 namespace {
@@ -21,7 +21,7 @@ struct ColumnSums {
   std::vector<size_t> rows;   // axes of the reduce, the outermost first
   std::vector<size_t> alike;  // axes of results that read the same elements of the matrix
   int64_t others = 1;         // number of results along all other axes
-  int64_t element = 4;        // bytes of an element of the matrix
+  int64_t sharing = 1;        // number of results along `alike`
 };
 
 // The only reduce of the kernel; null if there are several, or staged values, or if something is
@@ -70,13 +70,13 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
     if (a.stride[sums.columns] == 0) continue;
     if (!ReadsRows(t, a, sums.columns, sums.rows)) return std::nullopt;
     any = true;
-    sums.element = ByteSize(a.node->src(0)->dtype.scalar());
     for (size_t n : results) alike |= a.stride[n] == 0 ? analysis::LoopBit(n) : 0;
   }
   if (!any) return std::nullopt;
   for (size_t n : results) {
     if ((alike & analysis::LoopBit(n)) != 0) {
       sums.alike.push_back(n);
+      sums.sharing = SaturatingMul(sums.sharing, s.base[n].max_size);
     } else {
       sums.others = SaturatingMul(sums.others, s.base[n].max_size);
     }
@@ -84,32 +84,18 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
   return sums;
 }
 
-// The number of vectors of columns in a group for which the cores are predicted to read fastest.
-// The prediction includes a cache miss at the start of each row, which no prefetcher foresees, and
-// the idle time of cores that get one group fewer than others.
-int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t width) {
-  const passes::Target& target = t.target();
-  int64_t bytes = sums.element;
-  for (size_t n = 0; n < t.nest().base.size(); ++n) {
-    if (!llvm::is_contained(sums.alike, n)) {
-      bytes = SaturatingMul(bytes, t.nest().base[n].max_size);
-    }
-  }
-  const int64_t start = bytes <= target.cache_bytes ? target.cache_line : target.miss_bytes;
+// The numbers of vectors of columns that a group may have, each once: with as many groups as there
+// are cores, twice as many, and so on.
+std::vector<int64_t> VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums,
+                                    int64_t width) {
   const int64_t vectors = t.nest().base[sums.columns].max_size / width;
-  int64_t best = 1, least = INT64_MAX;
-  const auto consider = [&](int64_t share) {
-    const int64_t groups = SaturatingMul(vectors / share, sums.others);
-    const int64_t rounds = CeilDiv(groups, target.compute_units);
-    const int64_t cost = SaturatingMul(rounds, share * width * sums.element + start);
-    if (cost < least) best = share, least = cost;
-  };
-  for (int64_t d = 1; d <= vectors / d; ++d) {
-    if (vectors % d != 0) continue;
-    consider(d);
-    consider(vectors / d);
+  std::vector<int64_t> shares;
+  for (int64_t each = 1; each <= t.target().least_groups; each *= 2) {
+    const int64_t groups = CeilDiv(each * t.target().compute_units, sums.others);
+    const int64_t share = GreatestDivisor(vectors, std::max<int64_t>(1, vectors / groups));
+    if (!llvm::is_contained(shares, share)) shares.push_back(share);
   }
-  return best;
+  return shares;
 }
 
 // The number of terms in a block: the greatest divisor of `size` up to `most`. If that is below
@@ -141,8 +127,9 @@ void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_
 
 // Schedules columns that vectors do not divide: groups of columns overlap, each as many vectors as
 // registers can hold the sums of while few columns are repeated.
-bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t width, int64_t most,
-                         int64_t by_turns) {
+bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t width) {
+  const int64_t most = t.target().accumulator_registers / sums.sharing;
+  const int64_t by_turns = t.target().fma_accumulators;
   const int64_t size = t.nest().base[sums.columns].max_size;
   int64_t share = 1;
   for (int64_t more = 2; more <= most; more *= 2) {
@@ -154,8 +141,7 @@ bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t wid
   std::vector<std::string> rows, alike;
   for (size_t n : sums.rows) rows.push_back(t.nest().base[n].name);
   for (size_t n : sums.alike) alike.push_back(t.nest().base[n].name);
-  int64_t results = share;
-  for (size_t n : sums.alike) results *= t.nest().base[n].max_size;
+  const int64_t results = share * sums.sharing;
   if (!t.TryBlock<directive::Vectorize>(sums.columns, width, share * width)) return false;
   for (const std::string& name : alike) TryNamed<directive::Upcast>(t, name, 0);
   LoopOverRest(t, analysis::LoopBit(sums.columns));
@@ -164,35 +150,22 @@ bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t wid
   return true;
 }
 
-}  // namespace
-
-bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
-  const std::optional<ColumnSums> found = FindColumnSums(t);
-  if (!found) return false;
-  const VectorizationCost lanes(t, 0);
-  const int64_t width = PowerOfTwoDivisor(t.Size(found->columns), lanes.Widest());
-  const auto name = [&](size_t n) { return t.nest().base[n].name; };
-  int64_t alike = 1;
-  for (size_t n : found->alike) alike = SaturatingMul(alike, t.nest().base[n].max_size);
+// Schedules columns that vectors divide, `share` vectors of them in a group.
+bool ScheduleColumns(ScheduleBuilder& t, const ColumnSums& sums, int64_t width, int64_t share) {
   // The number of vectors of sums that fit into registers, and the number of independent ones that
   // hide the latency of an addition.
   const int64_t most = t.target().accumulator_registers;
   const int64_t by_turns = t.target().fma_accumulators;
-  if (alike > most / 2) return false;
-  if (2 * width < lanes.Widest()) {
-    return lanes.Along(found->columns) == lanes.Widest() &&
-           ScheduleOverlapping(t, *found, lanes.Widest(), most / alike, by_turns);
-  }
-  const int64_t vectors = t.nest().base[found->columns].max_size / width;
-  int64_t share = VectorsOfGroup(t, *found, width);
-  const std::string columns = name(found->columns);
+  const int64_t vectors = t.nest().base[sums.columns].max_size / width, alike = sums.sharing;
+  const auto name = [&](size_t n) { return t.nest().base[n].name; };
+  const std::string columns = name(sums.columns);
   std::vector<std::string> rows;
-  for (size_t n : found->rows) rows.push_back(name(n));
-  if (!t.Try<directive::Vectorize>(found->columns, width)) return false;
-  for (size_t n : found->alike) TryNamed<directive::Upcast>(t, name(n), 0);
-  LoopOverRest(t, analysis::LoopBit(found->columns));
+  for (size_t n : sums.rows) rows.push_back(name(n));
+  if (!t.Try<directive::Vectorize>(sums.columns, width)) return false;
+  for (size_t n : sums.alike) TryNamed<directive::Upcast>(t, name(n), 0);
+  LoopOverRest(t, analysis::LoopBit(sums.columns));
   const bool keeps = !t.nest().IsInPlace() &&
-                     llvm::all_of(found->rows, [&](size_t n) { return t.nest().accumulates[n]; });
+                     llvm::all_of(sums.rows, [&](size_t n) { return t.nest().accumulates[n]; });
   if (share * alike <= most || !keeps) {
     share = GreatestDivisor(vectors, std::min(share, most / alike));
     if (share > 1) TryNamed<directive::Upcast>(t, columns + ".0", share);
@@ -216,6 +189,26 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   if (upcast > 1 && TryNamed<directive::Upcast>(t, rest, upcast) && upcast < vectors) rest += ".0";
   TryNamed<directive::Loop>(t, rest, share / upcast);
   return true;
+}
+
+}  // namespace
+
+void ProposeCpuColumnSums(ScheduleBuilder& t, Proposals& to) {
+  if (t.SharedAlong()) return;
+  const std::optional<ColumnSums> sums = FindColumnSums(t);
+  if (!sums || sums->sharing > t.target().accumulator_registers / 2) return;
+  const VectorAxes lanes(t);
+  const int64_t width = PowerOfTwoDivisor(t.Size(sums->columns), lanes.Widest());
+  if (2 * width < lanes.Widest()) {
+    const bool whole = lanes.Along(sums->columns) == lanes.Widest();
+    if (whole && ScheduleOverlapping(t, *sums, lanes.Widest())) to.Add();
+    return;
+  }
+  const ScheduleBuilder::State plain = t.Save();
+  for (const int64_t share : VectorsOfGroup(t, *sums, width)) {
+    if (ScheduleColumns(t, *sums, width, share)) to.Add();
+    t.Restore(plain);
+  }
 }
 
 }  // namespace tg::schedule

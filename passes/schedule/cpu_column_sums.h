@@ -3,16 +3,16 @@
 #ifndef TG_PASSES_SCHEDULE_CPU_COLUMN_SUMS_H_
 #define TG_PASSES_SCHEDULE_CPU_COLUMN_SUMS_H_
 
-#include "passes/schedule/schedule_builder.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 
-// Schedules a kernel of column sums: each work-group computes neighbouring columns and reads some
-// rows at a time, so that it reads whole cache lines once, in a few long streams. If a group has
-// few columns, their sums stay in registers. Otherwise they stay in the output, and each block of
-// rows is added to them. Returns false, and does nothing, for other kernels, and for matrices whose
-// elements are used by many results, since packing them is better.
-bool ScheduleCpuColumnSums(ScheduleBuilder& t);
+// Proposes schedules for a kernel of column sums: each work-group computes neighbouring columns and
+// reads some rows at a time, so that it reads whole cache lines once, in a few long streams. If a
+// group has few columns, their sums stay in registers. Otherwise they stay in the output, and each
+// block of rows is added to them. None for matrices whose elements are used by many results, since
+// packing them is better.
+void ProposeCpuColumnSums(ScheduleBuilder& t, Proposals& to);
 
 }  // namespace tg::schedule
 

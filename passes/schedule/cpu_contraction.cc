@@ -295,10 +295,10 @@ void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>
 constexpr size_t kMaxBlockings = 4;
 constexpr double kEstimateError = 1.1;
 
-// Of these candidates and of the blockings that are best by their own estimate, the one of the
-// least predicted cost.
+// Of the blockings that are best by their own estimate, and of the others, the one of the least
+// predicted cost.
 std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> best,
-                                std::vector<Scheduled> candidates,
+                                std::vector<Scheduled> streamed,
                                 const std::vector<Contraction>& contractions,
                                 const loop_nest::LoopNest& nest, const Module& module,
                                 const KernelCalls& calls, const Kernel& kernel,
@@ -306,6 +306,7 @@ std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> bes
                                 Candidates* considered) {
   llvm::stable_sort(best,
                     [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
+  std::vector<Scheduled> candidates;
   for (size_t i = 0; i < std::min(kMaxBlockings, best.size()); ++i) {
     const auto& [blocking, way] = best[i];
     if (blocking.seconds > best[0].first.seconds * kEstimateError) break;
@@ -315,6 +316,7 @@ std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> bes
     candidate.directives = std::move(*directives);
     candidates.push_back(std::move(candidate));
   }
+  llvm::append_range(candidates, streamed);
   if (candidates.empty()) return std::nullopt;
   size_t chosen = 0;
   if (candidates.size() > 1) {
@@ -323,8 +325,8 @@ std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> bes
     for (size_t i = 0; i < candidates.size(); ++i) {
       const absl::StatusOr<cost::Cost> cost = costs.Of(candidates[i].directives);
       if (!cost.ok()) continue;
-      if (considered) considered->Add(cost->Total(), candidates[i].directives);
-      if (cost->Total() < least) least = cost->Total(), chosen = i;
+      if (considered) considered->Add(cost->OnDevice(), candidates[i].directives);
+      if (cost->OnDevice() < least) least = cost->OnDevice(), chosen = i;
     }
   }
   return std::move(candidates[chosen]);

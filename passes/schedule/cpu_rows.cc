@@ -9,29 +9,67 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/packing.h"
-#include "passes/schedule/vectorization_cost.h"
+#include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {
 namespace {
 
-// Vectorizes a staged value, or the terms of the reduces that it is made of.
-void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
-  const VectorizationCost lanes(t, 0);
-  loop_nest::AxisList axes = t.Axes(AxisKind::kStage);
-  llvm::erase_if(axes,
-                 [&](size_t i) { return t.nest().base[t.nest().axes[i].base].staged != node; });
-  NodeSet sums;
-  bool any = false;
-  for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
-    const auto varies = [&](size_t i) { return lanes.Varies(reduce.node, i); };
-    if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce.node);
+// Where vectors may run: along an axis of results or of a staged value, by its name, or, if that is
+// empty, along the terms of reduces.
+struct Choice {
+  const UOp* staged = nullptr;  // null: of the results
+  std::vector<std::string> axes;
+  size_t chosen = 0;
+};
+
+// Whether a staged value with these axes is made of sums.
+bool IsMadeOfSums(const VectorAxes& lanes, const loop_nest::AxisList& axes) {
+  return llvm::any_of(lanes.reduces(), [&](const UOp* reduce) {
+    return llvm::any_of(axes, [&](size_t i) { return lanes.Varies(reduce, i); });
+  });
+}
+
+// What is chosen for the results and for each staged value. First comes, of axes along which no
+// terms are gathered, the one of the most contiguous accesses; and the terms, if there is none.
+std::vector<Choice> ChoicesOf(const ScheduleBuilder& t) {
+  const VectorAxes lanes(t);
+  std::vector<Choice> choices;
+  const auto add = [&](const UOp* staged, const loop_nest::AxisList& axes, bool terms) {
+    Choice choice = {.staged = staged};
+    const std::vector<size_t> ranked = lanes.ByContiguity(axes);
+    for (const bool gathers : {false, true}) {
+      for (size_t i : ranked) {
+        if (lanes.GathersAlong(i) == gathers) choice.axes.push_back(t.nest().axes[i].name);
+      }
+      if (!gathers && terms) choice.axes.emplace_back();
+    }
+    if (!choice.axes.empty()) choices.push_back(std::move(choice));
+  };
+  add(nullptr, t.Axes(AxisKind::kGlobal), true);
+  NodeSet seen;
+  for (const analysis::BaseAxis& base : t.nest().base) {
+    if (!base.staged || !seen.Insert(base.staged)) continue;
+    loop_nest::AxisList axes = t.Axes(AxisKind::kStage);
+    llvm::erase_if(
+        axes, [&](size_t i) { return t.nest().base[t.nest().axes[i].base].staged != base.staged; });
+    add(base.staged, axes, IsMadeOfSums(lanes, axes));
   }
-  if (!any) {
-    VectorizeBest(t, AxisKind::kStage, node);
-    return;
+  return choices;
+}
+
+void Vectorize(ScheduleBuilder& t, const Choice& choice) {
+  const std::string& name = choice.axes[choice.chosen];
+  const int axis = name.empty() ? -1 : t.nest().FindAxis(name);
+  if (axis < 0) return;
+  const auto at = static_cast<size_t>(axis);
+  const VectorAxes lanes(t);
+  const bool sums =
+      llvm::any_of(lanes.reduces(), [&](const UOp* reduce) { return lanes.Varies(reduce, at); });
+  if (choice.staged && !sums) {
+    VectorizeBlocks(t, at);
+  } else if (lanes.Along(at) > 1) {
+    t.TryBlock<directive::Vectorize>(at, lanes.Along(at));
   }
-  const size_t best = lanes.Cheapest(axes, &sums);
-  if (best != kNoAxis) t.TryBlock<directive::Vectorize>(best, lanes.Along(best));
 }
 
 // The number of work-groups that may be merged into one so that each core still has two. Axes in
@@ -48,10 +86,9 @@ int64_t SpareGroups(const ScheduleBuilder& t, analysis::LoopSet shared) {
 // when each work-item computes `rows` rows.
 std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, analysis::LoopSet shared, size_t axis,
                                  int64_t rows) {
-  const VectorizationCost lanes(t, shared);
-  const bool sums = llvm::any_of(lanes.reduces(), [&](const VectorizationCost::Reduce& reduce) {
-    return lanes.Varies(reduce.node, axis);
-  });
+  const VectorAxes lanes(t);
+  const bool sums =
+      llvm::any_of(lanes.reduces(), [&](const UOp* reduce) { return lanes.Varies(reduce, axis); });
   if (!sums) return {kNoAxis, 1};
   const int64_t width = t.Size(axis), most = lanes.MaxAccumulatorVectors(width) / rows;
   const bool is_stored = t.nest().base[t.nest().axes[axis].base].IsStored();
@@ -63,7 +100,7 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, analysis::LoopSet sha
 // it. Each name once; names, since directives change the positions of axes.
 std::vector<std::string> Columns(const ScheduleBuilder& t,
                                  const std::vector<const UOp*>& in_terms) {
-  const VectorizationCost lanes(t, 0);
+  const VectorAxes lanes(t);
   std::vector<std::string> names;
   for (const UOp* reduce : in_terms) {
     size_t last = kNoAxis;
@@ -150,18 +187,18 @@ void StageInOutput(ScheduleBuilder& t) {
   }
 }
 
-}  // namespace
-
-void ScheduleCpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
-  VectorizeResults(t, shared);
-  const VectorizationCost lanes(t, shared);
+// Completes a schedule of rows whose vectors are chosen.
+void ScheduleRows(ScheduleBuilder& t, analysis::LoopSet shared,
+                  const std::vector<Choice>& choices) {
+  for (const Choice& choice : choices) Vectorize(t, choice);
+  const VectorAxes lanes(t);
   NodeSet seen;
   analysis::LoopSet staged = 0;
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
     const UOp* node = t.nest().base[n].staged;
     if (!node) continue;
     staged |= analysis::LoopBit(n);
-    if (seen.Insert(node)) VectorizeStaged(t, node);
+    seen.Insert(node);
   }
   analysis::LoopSet vectors = 0;  // base axes that are vectorized
   for (size_t i : t.Axes(AxisKind::kVector)) vectors |= analysis::LoopBit(t.nest().axes[i].base);
@@ -192,6 +229,31 @@ void ScheduleCpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
   // invariant in them.
   t.LoopAlong(shared);
   if (rows == 1) StageInOutput(t);
+}
+
+}  // namespace
+
+void ProposeCpuRows(ScheduleBuilder& t, Proposals& to) {
+  const analysis::LoopSet shared = t.SharedAlong();
+  if (!shared) return;
+  const ScheduleBuilder::State plain = t.Save();
+  std::vector<Choice> choices = ChoicesOf(t);
+  const auto propose = [&] {
+    ScheduleRows(t, shared, choices);
+    to.Add();
+    const bool is_best = to.IsBest();
+    t.Restore(plain);
+    return is_best;
+  };
+  propose();
+  // One choice after the other, given the best of those before.
+  for (Choice& choice : choices) {
+    size_t best = choice.chosen;
+    for (choice.chosen = 1; choice.chosen < choice.axes.size(); ++choice.chosen) {
+      if (propose()) best = choice.chosen;
+    }
+    choice.chosen = best;
+  }
 }
 
 }  // namespace tg::schedule

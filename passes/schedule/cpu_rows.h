@@ -3,14 +3,15 @@
 #ifndef TG_PASSES_SCHEDULE_CPU_ROWS_H_
 #define TG_PASSES_SCHEDULE_CPU_ROWS_H_
 
-#include "passes/schedule/schedule_builder.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 
-// Schedules a kernel with reduces that are invariant along the axes `shared`. A row is the results
-// along these axes; one work-item computes it, so that each such reduce is computed once per row.
-// The terms of each reduce are vectorized, unless it is better to vectorize its results.
-void ScheduleCpuRows(ScheduleBuilder& t, analysis::LoopSet shared);
+// Proposes schedules for a kernel with reduces that are invariant along some axes of results. A row
+// is the results along these axes; one work-item computes it, so that each such reduce is computed
+// once per row. Vectors run along results or along terms, and along the axes or the terms of each
+// staged value.
+void ProposeCpuRows(ScheduleBuilder& t, Proposals& to);
 
 }  // namespace tg::schedule
 

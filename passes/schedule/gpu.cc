@@ -260,7 +260,7 @@ void ProposeIf(ScheduleBuilder& t, Proposals& to) {
   if (!t.SharedAlong() && schedule(t)) to.Add();
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRulesOfGpus[] = {
     {&ProposeRows},
     {&ProposeIf<&ScheduleGpuSums>},
     {&ProposeIf<&ScheduleGpuMatvec>},
@@ -274,6 +274,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const std::span<const Rule> kGpuRules = kRules;
+constinit const std::span<const Rule> kGpuRules = kRulesOfGpus;
 
 }  // namespace tg::schedule

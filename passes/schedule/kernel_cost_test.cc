@@ -120,7 +120,9 @@ TEST_F(KernelCostTest, PackedProduct) {
   // i1.0.0: 2 groups; i0.0: 16 steps; r0: 32 terms; 4 rows of 4 vectors of 16 columns. The four
   // rows' factors are read one by one, strided in memory; the columns' from the copy.
   EXPECT_DOUBLE_EQ(count.arithmetic, 2.0 * 16 * 32 * 16);
-  const double fill = 2 * 32 * 64 * 2;  // strided elements, each moved into its vector
+  // Squares of 16 strided columns by 16 adjacent terms: each vector is loaded and shuffled four
+  // times.
+  const double fill = 2 * 32 * (64 / 16) * (1 + 4);
   EXPECT_DOUBLE_EQ(count.loads, 2.0 * 16 * 32 * (4 + 4) + fill);
   EXPECT_DOUBLE_EQ(count.stores, target_.store_weight * (2.0 * 32 * 4 + 2 * 16 * 16));
 }

@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/schedule/vectorization_cost.h"
+#include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {
 namespace {
@@ -33,7 +33,7 @@ void LoopOverSame(ScheduleBuilder& t, analysis::LoopSet same, int64_t groups, in
 std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
   constexpr int64_t kMinRows = 32;  // that read a copy, or it does not pay
   if (!t.target().HasVectors() || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
-  const VectorizationCost lanes(t, 0);
+  const VectorAxes lanes(t);
   for (size_t n = 0; n < t.accesses().size(); ++n) {
     const analysis::Access& a = t.accesses()[n];
     const UOp* reduce = lanes.ReduceOf(n);

@@ -1,18 +1,18 @@
-// Implements the functions of VectorizationCost that choose register tiles.
+// Implements the functions of VectorAxes that choose register tiles.
 #include <algorithm>
 #include <tuple>
 
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/schedule/vectorization_cost.h"
+#include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {
 
-int64_t VectorizationCost::MaxAccumulatorVectors(int64_t width) const {
+int64_t VectorAxes::MaxAccumulatorVectors(int64_t width) const {
   return std::min<int64_t>(t_.target().fma_accumulators, t_.target().MaxTile() / width);
 }
 
-VectorizationCost::RegisterTile VectorizationCost::TileOfResults(size_t axis, int64_t width) const {
+VectorAxes::RegisterTile VectorAxes::TileOfResults(size_t axis, int64_t width) const {
   // If lanes are loaded one by one, a tile of twice as many results shares each load, provided that
   // its accumulators are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
@@ -58,8 +58,8 @@ VectorizationCost::RegisterTile VectorizationCost::TileOfResults(size_t axis, in
   return best;
 }
 
-std::pair<size_t, int64_t> VectorizationCost::VectorsAlong(size_t axis, int64_t width,
-                                                           int64_t most) const {
+std::pair<size_t, int64_t> VectorAxes::VectorsAlong(size_t axis, int64_t width,
+                                                    int64_t most) const {
   const bool serves = llvm::any_of(t_.accesses(), [&](const analysis::Access& a) {
     return !a.is_store() && t_.Stride(a, axis) == 0;
   });
@@ -76,7 +76,7 @@ std::pair<size_t, int64_t> VectorizationCost::VectorsAlong(size_t axis, int64_t 
   return {kNoAxis, 1};
 }
 
-std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
+std::vector<size_t> VectorAxes::AxesByLoads(bool others_next) const {
   const loop_nest::AxisList globals = t_.Axes(AxisKind::kGlobal);
   NodeSet served;  // by the axes so far
   const auto loads_along = [&](size_t axis, bool all) {
@@ -106,12 +106,12 @@ std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
   return axes;
 }
 
-VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<size_t>& axes,
-                                                             int64_t words) const {
+VectorAxes::RegisterTile VectorAxes::TileAlong(const std::vector<size_t>& axes,
+                                               int64_t words) const {
   const int64_t side = t_.target().tile_side;
   int64_t widest = 1;
-  for (const Reduce& reduce : reduces_) {
-    const size_t last = LastAxis(reduce.node);
+  for (const UOp* reduce : reduces_) {
+    const size_t last = LastAxis(reduce);
     if (last != kNoAxis) widest = std::max(widest, Along(last));
   }
   if (widest == 1) return {};
@@ -133,21 +133,8 @@ VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<s
   return tile;
 }
 
-VectorizationCost::RegisterTile VectorizationCost::PlainTileOfTerms(int64_t words) const {
-  return TileAlong(AxesByLoads(false), words);
-}
-
-VectorizationCost::RegisterTile VectorizationCost::TileOfTerms(int64_t words) const {
-  const auto loads = [&](const RegisterTile& tile) {  // for each product
-    double sum = 0;
-    for (size_t n = 0; n < reduce_of_.size(); ++n) {
-      const analysis::Access& a = t_.accesses()[n];
-      if (!a.is_store() && reduce_of_[n]) sum += 1 / ReuseIn(a, tile);
-    }
-    return sum;
-  };
-  RegisterTile plain = PlainTileOfTerms(words), other = TileAlong(AxesByLoads(true), words);
-  return loads(other) < loads(plain) ? other : plain;
+std::vector<VectorAxes::RegisterTile> VectorAxes::TilesOfTerms(int64_t words) const {
+  return {TileAlong(AxesByLoads(false), words), TileAlong(AxesByLoads(true), words)};
 }
 
 }  // namespace tg::schedule

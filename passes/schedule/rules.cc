@@ -12,7 +12,7 @@ void Proposals::Add() {
   known_.push_back(directives);
   const double seconds = cost_(builder_.nest());
   if (builder_.candidates()) builder_.candidates()->Add(seconds, directives);
-  if (best_ && seconds >= seconds_ * (1 - kPredictionError)) return;
+  if (best_ && seconds >= seconds_ * (1 - error_)) return;
   best_ = builder_.Save();
   seconds_ = seconds;
 }

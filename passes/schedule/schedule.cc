@@ -1,6 +1,7 @@
 #include "passes/schedule/schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -120,31 +121,29 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
       return Choose(module, calls, kernel, target, form, candidates, statistics);
     }
   }
-  if (target.is_gpu) {
-    const bool only_contraction = form == Form::kContraction;
-    const auto cost_of = [&](const loop_nest::LoopNest& nest) {
-      return cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target)
-          .Total();
-    };
-    const double seconds = only_contraction ? 0 : ApplyCheapest(kGpuRules, builder, cost_of);
+  const bool only_contraction = form == Form::kContraction;
+  const auto cost_of = [&](const loop_nest::LoopNest& nest) {
+    const cost::Cost cost =
+        cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target);
+    // A GPU's next launch hides what takes less time than it.
+    return target.is_gpu ? cost.Total() : cost.OnDevice();
+  };
+  const double seconds =
+      only_contraction ? std::numeric_limits<double>::infinity()
+                       : ApplyCheapest(target.is_gpu ? kGpuRules : kCpuRules, builder, cost_of);
+  if (target.is_gpu && may_contract) {
     const UOp* const plain = kernel.body.root;
-    if (may_contract) {
-      std::optional<loop_nest::LoopNest> nest =
-          ScheduleGpuContraction(module, calls, kernel, target, candidates);
-      const absl::StatusOr<cost::Cost> cost =
-          nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
-      const bool takes_it =
-          cost.ok() && (only_contraction || cost->OnDevice() * (1 - kPredictionError) <= seconds);
-      if (takes_it) {
-        kernel.axes = nest->ToAxes();
-        ++statistics["schedule.contractions"];
-        return count();
-      }
+    std::optional<loop_nest::LoopNest> nest =
+        ScheduleGpuContraction(module, calls, kernel, target, candidates);
+    const absl::StatusOr<cost::Cost> cost =
+        nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
+    if (cost.ok() && cost->OnDevice() * (1 - target.prediction_error) <= seconds) {
+      kernel.axes = nest->ToAxes();
+      ++statistics["schedule.contractions"];
+      return count();
     }
     kernel.body.root = plain;
     if (only_contraction) return false;
-  } else {
-    ScheduleForCpu(builder);
   }
   kernel.directives = builder.directives();
   kernel.axes = builder.nest().ToAxes();

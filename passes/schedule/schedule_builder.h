@@ -171,8 +171,6 @@ class ScheduleBuilder {
 int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 int64_t GreatestDivisor(int64_t n, int64_t limit);
 
-void ScheduleForCpu(ScheduleBuilder& builder);
-
 }  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_SCHEDULE_BUILDER_H_
