@@ -142,7 +142,9 @@ class NativeProgram : public Program {
 absl::StatusOr<Compiled> Ready(const codegen::RenderedKernel& kernel, std::string_view object) {
   Compiled compiled;
   TG_ASSIGN_OR_RETURN(compiled.code, ObjectCode::Load(object));
-  compiled.function = reinterpret_cast<llvm_ir::KernelFunction>(compiled.code->Find(kernel.name));
+  // Functions are not const, whatever the code is that they are found in.
+  compiled.function = reinterpret_cast<llvm_ir::KernelFunction>(
+      const_cast<void*>(compiled.code->Find(kernel.name)));
   if (compiled.function == nullptr) {
     return InvalidArgument("the object file lacks kernel @", kernel.name);
   }
