@@ -170,31 +170,19 @@ void ImportNode(const Operator& op, NodeContext& c) {
 
 std::vector<const Operator*> AllOperators() {
   std::vector<const Operator*> all;
-  for (const auto& family : {ElementwiseOperators(),
-                             MovementOperators(),
-                             ReduceOperators(),
-                             ContractionOperators(),
-                             WindowOperators(),
-                             GatherOperators(),
-                             NormalizationOperators(),
-                             ResizeOperators(),
-                             SamplingOperators(),
-                             RegionOperators(),
-                             SignalOperators(),
-                             ConstantOperators(),
-                             ControlOperators(),
-                             RecurrentOperators(),
-                             QuantizedRecurrentOperators(),
-                             AttentionOperators(),
-                             MicrosoftAttentionOperators(),
-                             StateSpaceOperators(),
-                             QuantizeOperators(),
-                             QLinearOperators(),
-                             LossOperators(),
-                             RandomOperators(),
-                             SequenceOperators(),
-                             TreeOperators(),
-                             MachineLearningOperators()}) {
+  for (const auto& family : {ElementwiseOperators(),   MovementOperators(),
+                             ReduceOperators(),        ContractionOperators(),
+                             WindowOperators(),        GatherOperators(),
+                             NormalizationOperators(), ResizeOperators(),
+                             SamplingOperators(),      RegionOperators(),
+                             SignalOperators(),        ConstantOperators(),
+                             ControlOperators(),       BranchOperators(),
+                             RecurrentOperators(),     QuantizedRecurrentOperators(),
+                             AttentionOperators(),     MicrosoftAttentionOperators(),
+                             StateSpaceOperators(),    QuantizeOperators(),
+                             QLinearOperators(),       LossOperators(),
+                             RandomOperators(),        SequenceOperators(),
+                             TreeOperators(),          MachineLearningOperators()}) {
     for (const Operator& op : family) all.push_back(&op);
   }
   return all;

@@ -171,6 +171,7 @@ std::span<const Operator> RegionOperators();
 std::span<const Operator> SignalOperators();
 std::span<const Operator> ConstantOperators();
 std::span<const Operator> ControlOperators();
+std::span<const Operator> BranchOperators();
 std::span<const Operator> RecurrentOperators();
 std::span<const Operator> QuantizedRecurrentOperators();
 std::span<const Operator> AttentionOperators();
