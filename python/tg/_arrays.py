@@ -66,13 +66,15 @@ _MAX_FREE = 2
 _POOLED_BYTES = 1 << 20
 
 
+def pool_for(shape: tuple[int, ...], dtype: np.dtype) -> list[np.ndarray] | None:
+    """A pool for arrays of this shape and type, if they are large. The system clears the pages of new
+    memory: a large result takes that of a former one, to which nothing refers any more."""
+    return [] if math.prod(shape) * dtype.itemsize >= _POOLED_BYTES else None
+
+
 def new_array(pool: list[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array for a result. The system clears the pages of new memory, so a large one takes that of
-    a former result of this shape and type, to which nothing refers any more."""
-    nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes < _POOLED_BYTES:
-        return np.empty(shape, dtype)
-    memory = pool.pop() if pool else np.empty(nbytes, np.uint8)
+    """An array in memory of its pool."""
+    memory = pool.pop() if pool else np.empty(math.prod(shape) * dtype.itemsize, np.uint8)
     return np.asarray(_Block(pool, memory)).view(dtype).reshape(shape)
 
 

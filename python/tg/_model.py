@@ -15,7 +15,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 import numpy as np
 
 from tg import _library
-from tg._arrays import address_of, as_array, dtype_of, new_array, type_of
+from tg._arrays import address_of, as_array, dtype_of, new_array, pool_for, type_of
 from tg._library import Closing, InvalidArgument, check, encode, library, new, take_text
 
 Source = Union[str, "os.PathLike[str]", bytes, Any]
@@ -213,9 +213,10 @@ class Model(Closing):
         self._last: list[np.ndarray | None] = [None] * len(self.inputs)
         self._results: list[np.ndarray] = []
         # What outputs of fixed shapes are made of; empty if one is open.
-        self._fixed = [(struct, info.max_shape, info.dtype, []) for struct, info in zip(self._out, self.outputs)]
-        if not all(info.shape == info.max_shape and info.dtype is not None for info in self.outputs):
-            self._fixed = []
+        self._fixed: list[Any] = []
+        if all(info.shape == info.max_shape and info.dtype is not None for info in self.outputs):
+            self._fixed = [(struct, info.max_shape, info.dtype, pool_for(info.max_shape, info.dtype))
+                           for struct, info in zip(self._out, self.outputs)]
 
     # --- What it is -----------------------------------------------------------------------------------
 
@@ -321,7 +322,7 @@ class Model(Closing):
         else:
             results = []
             for struct, shape, dtype, pool in self._fixed:
-                array = new_array(pool, shape, dtype)
+                array = np.empty(shape, dtype) if pool is None else new_array(pool, shape, dtype)
                 struct.data, struct.bytes = address_of(array), array.nbytes
                 results.append(array)
             status = _tg_call(self._handle, encode(graph), inputs, count, self._out, len(results))
