@@ -78,7 +78,6 @@ std::vector<Target> MakePresets() {
   gpu.overlapped_instructions = 24;
   gpu.barrier_seconds = 2.5e-7;
   gpu.not_overlapped = 0.7;
-  gpu.prediction_error = 0.25;
   all.push_back(gpu);
 
   Target plain = gpu;

@@ -165,7 +165,7 @@ struct Target {
   // The part of all other terms of a cost by which they delay the longest.
   double not_overlapped = 1.0 / 8;
   // The part of a cost by which predictions of one kernel's schedules are off, in the middle.
-  double prediction_error = 0.2;
+  double prediction_error = 0.25;
   // Work-items that a unit interleaves, so that some compute while others wait for memory.
   int items_per_unit = 1;
   // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines

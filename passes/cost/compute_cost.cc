@@ -79,12 +79,14 @@ double VectorsOf(double lanes, Scalar type, const passes::Target& target) {
 AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
                   const passes::Target& target) {
   llvm::SmallVector<std::pair<int64_t, double>, 8> lanes;  // strides and trips
+  bool of_terms = false;
   double elements = 1, side = 1;  // of the square blocks that may be transposed
   int64_t distance = 1;           // from one element of a vector to the next
   for (const uint16_t loop : access.nest.lanes) {
     if (access.strides[loop] == 0) continue;
     lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
     elements *= work.loops[loop].trips;
+    of_terms |= work.loops[loop].is_term;
     if (!work.loops[loop].is_vector) continue;
     side = work.loops[loop].trips;
     distance = access.strides[loop];
@@ -123,7 +125,11 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
     }
   }
   const double widest = std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
-  if (run == 1) return {runs * ((lanes.empty() ? 1 : target.lane_instructions) + gates), 1};
+  if (run == 1) {
+    // Copies of the body for results load scalars, the lanes of terms become vectors.
+    const bool moves = target.HasVectors() ? of_terms : !lanes.empty();
+    return {runs * ((moves ? target.lane_instructions : 1) + gates), 1};
+  }
   // Parts are joined by shuffles.
   const double vectors = std::ceil(run / widest), parts = target.HasVectors() ? access.parts : 1;
   return {runs * vectors * (parts * (1 + gates) + parts - 1), run / vectors / parts};

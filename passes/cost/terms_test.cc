@@ -95,11 +95,13 @@ TEST(Compute, AccessesByRunsOfAdjacentLanes) {
   const auto count = [&](std::vector<int64_t> strides) {
     return AccessInstructions(work, Access({}, {0, 1}, std::move(strides), 1e6), target);
   };
-  EXPECT_EQ(count({8, 1}), 4);     // 16 adjacent floats, four at a time
-  EXPECT_EQ(count({100, 1}), 4);   // two rows of eight
-  EXPECT_EQ(count({0, 1}), 2);     // one row for both
-  EXPECT_EQ(count({0, 0}), 1);     // one element for all
-  EXPECT_EQ(count({1, 1}), 4);     // overlapping rows, as of a window
+  EXPECT_EQ(count({8, 1}), 4);    // 16 adjacent floats, four at a time
+  EXPECT_EQ(count({100, 1}), 4);  // two rows of eight
+  EXPECT_EQ(count({0, 1}), 2);    // one row for both
+  EXPECT_EQ(count({0, 0}), 1);    // one element for all
+  EXPECT_EQ(count({1, 1}), 4);    // overlapping rows, as of a window
+  EXPECT_EQ(count({0, 100}), 8);  // eight scalars
+  work.loops[1].is_term = true;
   EXPECT_EQ(count({0, 100}), 16);  // eight elements, each moved into its lane
   MemoryAccess broadcast = Access({}, {0, 1}, {1, 0}, 1e6);
   broadcast.is_broadcast = true;
