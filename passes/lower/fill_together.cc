@@ -98,10 +98,12 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
       strides[axis].mean = std::abs(strides[axis].mean);
     }
   }
-  // Remainders, as those of a row's pixels, return to where they were.
+  // Remainders, as those of a row's pixels, return to where they were. In batches nothing but runs
+  // may be innermost.
+  const bool in_batches = stage.step && stage.buffers > 2;
   const auto distance = [&](const UOp* axis) {
     const Stride& stride = strides[axis];
-    return stride.mean != 0 ? stride.mean : std::abs(stride.before_wraps);
+    return stride.mean != 0 || !in_batches ? stride.mean : std::abs(stride.before_wraps);
   };
   llvm::stable_sort(order, [&](const UOp* a, const UOp* b) { return distance(a) > distance(b); });
   int64_t row = 1;  // contiguous elements in the source memory
