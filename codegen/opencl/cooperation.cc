@@ -113,6 +113,18 @@ absl::Status OpenClWriter::WriteCopyAsync(const UOp* u) {
   return absl::OkStatus();
 }
 
+bool OpenClWriter::ConvertHalf(const UOp* u, Expr& e) {
+  const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
+  const bool narrows = from == Scalar::kF32 && to == Scalar::kF16;
+  const bool widens = from == Scalar::kF16 && to == Scalar::kF32;
+  if (target_.fp16 || !target_.inline_ptx || (!narrows && !widens) || u->dtype.lanes() > 1) {
+    return false;
+  }
+  e.text = Cat(Call(HalfFunction(narrows)), "(", Operand(u->src(0), kTernary), ")");
+  e.precedence = clike::kPostfix;
+  return true;
+}
+
 // A shuffle moves 32 bits at a time.
 absl::Status OpenClWriter::WriteShuffle(const UOp* u) {
   const UOp* x = u->src(0);

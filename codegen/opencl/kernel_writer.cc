@@ -72,7 +72,7 @@ bool OpenClWriter::IsReserved(std::string_view name) const {
       "uint",    "ulong",  "ushort", "constant", "image2d_t", "sampler_t", "barrier"};
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
   for (std::string_view prefix : {"as_", "convert_", "get_", "vload", "vstore", "mma_", "ldmatrix_",
-                                  "shuffle_", "copy_async_"}) {
+                                  "shuffle_", "copy_async_", "cvt_"}) {
     // Names of the renderer's functions end in a type; no type ends in an underscore.
     if (name.starts_with(prefix) && !name.ends_with("_")) return true;
   }

@@ -36,6 +36,7 @@ class OpenClWriter : public clike::KernelWriter {
   std::string FloatToInt(Scalar from, Scalar to, int lanes) override;
   std::string_view FmaFunction(DType t) const override;
   void UsesType(Scalar s, int lanes) override;
+  bool ConvertHalf(const UOp* u, clike::Expr& e) override;
   void DefineOp(const UOp* u, DType operand) override;
   bool SpecialElementwise(const UOp* u, const clike::Spelling& row, clike::Expr& e) override;
   void Outline(const UOp* u, bool has_type_in_name, clike::Expr& e) override;

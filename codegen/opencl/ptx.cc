@@ -146,6 +146,18 @@ PtxFunction CopyAsyncFunction(int bytes, bool gated) {
   return f;
 }
 
+PtxFunction HalfFunction(bool narrows) {
+  PtxFunction f;
+  f.name = narrows ? "cvt_f16_f32" : "cvt_f32_f16";
+  const std::string from = narrows ? "float" : "ushort", to = narrows ? "ushort" : "float";
+  f.text =
+      absl::StrCat("static inline ", to, " ", f.name, "(", from, " x) {\n  ", to,
+                   " result;\n  asm(\"cvt", narrows ? ".rn.f16.f32" : ".f32.f16",
+                   " %0, %1;\" : ", narrows ? "\"=h\"(result) : \"f\"" : "\"=f\"(result) : \"h\"",
+                   "(x));\n  return result;\n}\n");
+  return f;
+}
+
 PtxFunction CommitFunction() {
   return {"copy_async_commit",
           "static inline void copy_async_commit(void) {\n"

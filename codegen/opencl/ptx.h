@@ -30,6 +30,8 @@ PtxFunction ShuffleFunction(int width);
 // Returns f(to, from), which copies `bytes` (4, 8, 16). If `gated`, it is f(to, from, condition)
 // and writes zeros when the condition is false.
 PtxFunction CopyAsyncFunction(int bytes, bool gated);
+// Converts between f32 and the bits of a half, to the nearest.
+PtxFunction HalfFunction(bool narrows);
 PtxFunction CommitFunction();
 PtxFunction WaitFunction(int pending);
 

@@ -243,9 +243,13 @@ void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
   }
   if (!address) return;
   const auto stride = [&](const PackedAt::Axis& axis) {
-    const auto* term =
-        llvm::find_if(address->terms, [&](const auto& t) { return t.node == axis.filled; });
-    return term == address->terms.end() ? int64_t{0} : std::abs(term->coef);
+    int64_t out = 0;
+    for (const auto& term : address->terms) {
+      if (term.node == axis.filled) return std::abs(term.coef);
+      // A quotient or remainder is of the rows of an image, not of a run.
+      if (DependsOn(term.node, axis.filled)) out = INT64_MAX;
+    }
+    return out;
   };
   if (llvm::none_of(plan.axes, [&](const PackedAt::Axis& a) { return stride(a) == 1; })) return;
   llvm::stable_sort(plan.axes, [&](const PackedAt::Axis& a, const PackedAt::Axis& b) {

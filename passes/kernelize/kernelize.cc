@@ -23,6 +23,7 @@
 #include "passes/kernelize/requirements.h"
 #include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
+#include "passes/kernelize/term_runs.h"
 #include "passes/kernelize/versions.h"
 
 namespace tg::kernelize {
@@ -86,6 +87,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
     return s;
   }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
+  LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
   std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   NodeSet pieces;

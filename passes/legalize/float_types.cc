@@ -26,6 +26,13 @@ class FloatTypes {
   }
   bool IsEmulated(DType t) const { return IsEmulated(t.value_scalar()); }
 
+  // Whether the type is only converted, by instructions of the device: f16, in inline PTX.
+  bool IsConverted(Scalar s) const { return s == Scalar::kF16 && target_.inline_ptx; }
+  bool InRegisters(const UOp* address) const {
+    const UOp* memory = MemoryOf(address);
+    return memory->op == Op::kScratch && memory->dtype.space() == AddrSpace::kReg;
+  }
+
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
   const UOp* Constant(const UOp* u);
   const UOp* Load(const UOp* u, UOpSpan srcs);
@@ -38,7 +45,8 @@ class FloatTypes {
   const UOp* BitcastTo(const UOp* u, const UOp* x);
   // Rounds the f32 `x` to a value of type s, and remembers `x` for Unrounded.
   const UOp* Rounded(const UOp* x, Scalar s) {
-    const UOp* v = RoundToFormat(b_, x, s);
+    const DType narrow = x->dtype.WithScalar(s);
+    const UOp* v = IsConverted(s) ? b_.Cast(b_.Cast(x, narrow), x->dtype) : RoundToFormat(b_, x, s);
     unrounded_[v] = x;
     return v;
   }
@@ -89,6 +97,10 @@ const UOp* FloatTypes::BitsOf(const UOp* u, const UOp* x) {
   const DType raw_type = RawType(u->dtype);
   if (IsConstant(u)) return b_.context().Make(u->op, raw_type, {}, u->attr);
   if (const Raw& raw = raw_.Get(x); raw.bits && raw.scalar == s) return raw.bits;
+  if (IsConverted(s)) {
+    const bool rounded = x->op == Op::kCast && x->src(0)->dtype == raw_type;
+    return rounded ? x->src(0) : b_.Cast(x, raw_type);
+  }
   return b_.Bitcast(b_.Cast(EncodeFloat(b_, x, s), raw_type.WithScalar(BitsType(s))), raw_type);
 }
 
@@ -130,7 +142,8 @@ const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
   if (srcs.size() > 1) raw[1] = BitsOf(u->src(1), srcs[1]);
   const UOp* bits = load(RawType(u->dtype), Span(raw));
   // An f16 is loaded twice here: as bits and as a number. The loads that nobody uses disappear.
-  const UOp* v = s == Scalar::kF16
+  const UOp* v = IsConverted(s) && InRegisters(srcs[0]) ? b_.Cast(bits, f32)
+                 : s == Scalar::kF16
                      ? load(f32, srcs)
                      : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
   raw_[v] = {s, bits, true};
@@ -145,6 +158,7 @@ const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
   };
   if (memory == Scalar::kF32) return store(srcs[1]);
   if (const Raw& raw = raw_.Get(srcs[1]); raw.is_whole && raw.scalar == s) return store(raw.bits);
+  if (IsConverted(s) && InRegisters(srcs[0])) return store(BitsOf(u->src(1), srcs[1]));
   // A store to f16 rounds, so that the value before a rounding to f16 may be stored directly.
   return store(s == Scalar::kF16 ? Unrounded(srcs[1]) : BitsOf(u->src(1), srcs[1]));
 }
@@ -173,7 +187,10 @@ const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
 const UOp* FloatTypes::FromBits(const UOp* bits, DType t) {
   const DType word = t.WithScalar(BitsType(t.scalar()));
   const UOp* v =
-      DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)), t.scalar());
+      IsConverted(t.scalar())
+          ? b_.Cast(b_.Bitcast(bits, t), t.WithScalar(Scalar::kF32))
+          : DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)),
+                        t.scalar());
   raw_[v] = {t.scalar(), b_.Bitcast(bits, RawType(t)), true};
   return v;
 }
@@ -216,6 +233,7 @@ const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
   switch (u->op) {
     case Op::kScratch:
       if (!t.is_pointer() || t.space() != AddrSpace::kReg || !IsEmulated(t.scalar())) return u;
+      if (IsConverted(t.scalar())) return u;
       return b_.context().Make(u->op, t.WithScalar(Scalar::kF32), srcs, u->attr);
     case Op::kIndex:
       return b_.context().Make(u->op, srcs[0]->dtype.WithLanes(t.lanes()), srcs);

@@ -24,24 +24,27 @@ const UOp* LoadedElement(const UOp* x) {
 
 // How much an index grows with a step of a loop.
 struct Stride {
-  double mean = 0;       // over steps in which quotients grow and remainders wrap
-  bool is_exact = true;  // each step adds the same
+  double mean = 0;          // over steps in which quotients grow and remainders wrap
+  bool is_exact = true;     // each step adds the same
+  double before_wraps = 0;  // the mean between steps in which remainders wrap
 };
 
 Stride StrideAlong(const UOp* index, const UOp* axis) {
-  if (index == axis) return {1, true};
+  if (index == axis) return {1, true, 1};
   Stride out;
   const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
   if (!sum) return {0, false};
   for (const auto& term : sum->terms) {
     const auto coefficient = static_cast<double>(term.coef);
-    if (term.node == axis) out.mean += coefficient;
+    if (term.node == axis) out.mean += coefficient, out.before_wraps += coefficient;
     const bool divides = term.node->op == Op::kFloorDiv || term.node->op == Op::kFloorMod;
     if (!divides || !IsConst(term.node->src(1)) || term.node->src(1)->word() <= 0) continue;
     const Stride part = StrideAlong(term.node->src(0), axis);
     out.is_exact = out.is_exact && part.is_exact && part.mean == 0;
-    if (term.node->op == Op::kFloorMod) continue;
-    out.mean += coefficient * part.mean / static_cast<double>(term.node->src(1)->word());
+    const auto divisor = static_cast<double>(term.node->src(1)->word());
+    const bool is_mod = term.node->op == Op::kFloorMod;
+    out.before_wraps += coefficient * part.before_wraps / (is_mod ? 1 : divisor);
+    if (!is_mod) out.mean += coefficient * part.mean / divisor;
   }
   return out;
 }
@@ -95,8 +98,14 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
       strides[axis].mean = std::abs(strides[axis].mean);
     }
   }
-  llvm::stable_sort(order,
-                    [&](const UOp* a, const UOp* b) { return strides[a].mean > strides[b].mean; });
+  // Remainders, as those of a row's pixels, return to where they were. In batches nothing but runs
+  // may be innermost.
+  const bool in_batches = stage.step && stage.buffers > 2;
+  const auto distance = [&](const UOp* axis) {
+    const Stride& stride = strides[axis];
+    return stride.mean != 0 || !in_batches ? stride.mean : std::abs(stride.before_wraps);
+  };
+  llvm::stable_sort(order, [&](const UOp* a, const UOp* b) { return distance(a) > distance(b); });
   int64_t row = 1;  // contiguous elements in the source memory
   llvm::SmallVector<const UOp*, 4> row_axes;
   for (const UOp* axis : llvm::reverse(order)) {

@@ -224,7 +224,9 @@ bool IsInRuns(const UOp* packed) {
   constexpr int64_t kRunBytes = 16;
   bool rows = false;
   for (const UOp* u : PostOrder(packed->src(0))) {
-    const bool moves = u->op == Op::kReshape || u->op == Op::kPermute || u->op == Op::kExpand;
+    // What is padded, or cut off, is not copied: other axes than that of the runs, or copies are
+    // not asynchronous after all.
+    const bool moves = IsMovement(u->op) && u->op != Op::kView && u->op != Op::kFlip;
     if (u->op != Op::kLoad && u->op != Op::kDefineGlobal && !moves) return false;
     if (u->op != Op::kReshape || u->src(0)->op != Op::kDefineGlobal) continue;
     Shape shape = DimsOf(u);

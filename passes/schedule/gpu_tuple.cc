@@ -191,7 +191,8 @@ class Writer {
       const bool is_other = nest_.base[n].IsStored() && n != axes_.row && n != axes_.result;
       if (is_other) others = SaturatingMul(others, nest_.base[n].max_size);
     }
-    int64_t units = std::max<int64_t>(1, target_.group_items / MatrixInstruction::kSubgroup);
+    // More would wait for each other at the barriers: several groups share a unit instead.
+    int64_t units = 4;
     while (units > 1 && (tiles % units != 0 || others * tiles / units < target_.compute_units)) {
       units /= 2;
     }

@@ -1,0 +1,181 @@
+#include "passes/kernelize/term_runs.h"
+
+#include <optional>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/matrix/matrix_instruction.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg::kernelize {
+namespace {
+
+// Elements that an asynchronous copy moves, and the fewest products that each element of a factor
+// is in, so that storing it once more does not matter.
+constexpr int64_t kRun = 8, kLeastUses = 64;
+
+// The axis of a movement op's source that is axis `axis` of its result, whole.
+std::optional<size_t> SourceAxis(const UOp* m, size_t axis, ShapeMap& shapes) {
+  const Shape &from = shapes.Of(m->src(0)), &to = shapes.Of(m);
+  if (m->op == Op::kPermute) return static_cast<size_t>(m->list()[axis]);
+  if (m->op == Op::kExpand || m->op == Op::kPad || m->op == Op::kShrink) {
+    return from[axis] == to[axis] ? std::optional(axis) : std::nullopt;
+  }
+  if (m->op != Op::kReshape || !IsStatic(from) || !IsStatic(to)) return std::nullopt;
+  int64_t before = 1, so_far = 1;
+  for (size_t k = 0; k < axis; ++k) before *= to[k].value();
+  for (size_t k = 0; k < from.size(); ++k) {
+    if (so_far == before && from[k] == to[axis]) return k;
+    so_far *= from[k].value();
+  }
+  return std::nullopt;
+}
+
+// A factor as it is stored, and which of its axes the terms are.
+struct StoredFactor {
+  std::vector<const UOp*> above;  // movement ops and casts, users first
+  const UOp* value = nullptr;
+  size_t axis = 0;
+};
+
+std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes) {
+  StoredFactor out;
+  const UOp* u = factor;
+  for (; IsMovement(u->op) || u->op == Op::kCast; u = u->src(0)) {
+    out.above.push_back(u);
+    if (u->op == Op::kCast) continue;
+    const std::optional<size_t> source = SourceAxis(u, axis, shapes);
+    if (!source) return std::nullopt;
+    axis = *source;
+  }
+  out.value = u;
+  out.axis = axis;
+  return out;
+}
+
+bool IsInnermost(const Shape& shape, size_t axis) {
+  for (size_t k = axis + 1; k < shape.size(); ++k) {
+    if (!shape[k].Is(1)) return false;
+  }
+  return true;
+}
+
+// The axes in their order, with `axis` behind the others.
+std::vector<int64_t> WithLast(size_t rank, size_t axis) {
+  std::vector<int64_t> order;
+  for (size_t k = 0; k < rank; ++k) {
+    if (k != axis) order.push_back(static_cast<int64_t>(k));
+  }
+  order.push_back(static_cast<int64_t>(axis));
+  return order;
+}
+
+std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
+  std::vector<int64_t> out(order.size());
+  for (size_t k = 0; k < order.size(); ++k) {
+    out[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
+  }
+  return out;
+}
+
+class RunsWriter {
+ public:
+  RunsWriter(Body& body, ShapeMap& shapes) : b_(*body.context), shapes_(shapes) {}
+
+  // The same sum; null if it is none of this kind.
+  const UOp* Rewritten(const UOp* u) {
+    if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return nullptr;
+    const UOp* product = u->src(0);
+    const Shape& shape = shapes_.Of(product);
+    if (product->op != Op::kMul || !IsStatic(shape)) return nullptr;
+    std::optional<size_t> axis;
+    int64_t windows = 0;
+    for (int64_t k : u->list(1)) {
+      const auto own = static_cast<size_t>(k);
+      windows += !shape[own].Is(1);
+      if (!axis || shape[own].value() > shape[*axis].value()) axis = own;
+    }
+    if (windows < 2 || shape[*axis].value() % kRun != 0 || shape[*axis].value() < 2 * kRun) {
+      return nullptr;
+    }
+    std::optional<StoredFactor> stored[2];
+    bool moves = false;
+    for (size_t n = 0; n < 2; ++n) {
+      stored[n] = FindStored(product->src(n), *axis, shapes_);
+      if (!stored[n]) return nullptr;
+      const Shape& own = shapes_.Of(stored[n]->value);
+      moves |= !IsInnermost(own, stored[n]->axis);
+      if (NumElements(shape) / NumElements(own) < kLeastUses) return nullptr;
+    }
+    const Scalar a = stored[0]->value->dtype.scalar(), b = stored[1]->value->dtype.scalar();
+    if (!moves || BitWidth(a) != 16 || !MatrixInstructionFor(a, b, product->dtype.scalar())) {
+      return nullptr;
+    }
+    const std::vector<int64_t> order = LastTerm(u, *axis);
+    const UOp* factors[2];
+    for (size_t n = 0; n < 2; ++n) factors[n] = b_.Permute(InRuns(*stored[n]), order);
+    return b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, u->list(1));
+  }
+
+ private:
+  // The order of the product's axes in which `axis` is the last one of terms.
+  std::vector<int64_t> LastTerm(const UOp* u, size_t axis) {
+    std::vector<int64_t> order(shapes_.Of(u).size());
+    std::vector<int64_t> terms(u->list(1).begin(), u->list(1).end());
+    llvm::sort(terms);
+    std::vector<int64_t> moved = terms;
+    llvm::erase_value(moved, static_cast<int64_t>(axis));
+    moved.push_back(static_cast<int64_t>(axis));
+    for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
+    for (size_t n = 0; n < terms.size(); ++n) order[static_cast<size_t>(terms[n])] = moved[n];
+    return order;
+  }
+
+  const UOp* InRuns(const StoredFactor& stored) {
+    const UOp* x = stored.value;
+    const Shape& shape = shapes_.Of(x);
+    if (!IsInnermost(shape, stored.axis)) {
+      const std::vector<int64_t> last = WithLast(shape.size(), stored.axis);
+      const UOp* moved = b_.Permute(x, last);
+      const UOp* copy = b_.context().Make(Op::kContiguous, x->dtype, UOpSpan(&moved, 1));
+      x = b_.Permute(copy, Inverse(last));
+    }
+    llvm::SmallVector<const UOp*, 4> srcs;
+    for (const UOp* m : llvm::reverse(stored.above)) {
+      srcs.assign(m->srcs().begin(), m->srcs().end());
+      srcs[0] = x;
+      x = b_.context().Rebuild(m, b_.context(), {srcs.data(), srcs.size()});
+    }
+    return x;
+  }
+
+  Builder b_;
+  ShapeMap& shapes_;
+};
+
+}  // namespace
+
+void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
+                    const passes::Target& target, NodeSet& fused, UOpSpan order) {
+  if (module.flags.has(ModuleFlag::kNoReassociate) || !target.HasMatrixInstructions() ||
+      !target.HasAsyncCopies() || target.matrix_flops_per_second <= 0) {
+    return;
+  }
+  NodeMap<const UOp*> map;
+  RunsWriter writer(body, shapes);
+  bool any = false;
+  for (const UOp* u : order) {
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* same = body.context->Rebuild(u, *body.context, {srcs.data(), srcs.size()});
+    const UOp* sum = writer.Rewritten(same);
+    map[u] = sum ? sum : same;
+    if (fused.Contains(u)) fused.Insert(map[u]);
+    body.CarryOver(u, map[u]);
+    any |= sum != nullptr;
+  }
+  if (any) body.root = map.Get(body.root);
+}
+
+}  // namespace tg::kernelize

@@ -1,0 +1,23 @@
+// Copies the factors of convolutions to a layout in which their terms are runs of memory.
+#ifndef TG_PASSES_KERNELIZE_TERM_RUNS_H_
+#define TG_PASSES_KERNELIZE_TERM_RUNS_H_
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "ir/walk.h"
+#include "passes/target.h"
+
+namespace tg::kernelize {
+
+// A sum of products of halves over several axes of terms, as those of a window and its channels,
+// takes the longest one (the channels) innermost, and factors in whose memory that axis is not the
+// innermost are stored once more with it there. So a work-group of a GPU with matrix instructions
+// copies runs of 16 bytes, of one position in the window, instead of single elements. Copies of
+// params are moved to @init (hoist.h); a value that only convolutions read is stored like this in
+// the first place. Reassociates the sum. Updates `fused` (prepare.h).
+void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
+                    const passes::Target& target, NodeSet& fused, UOpSpan order);
+
+}  // namespace tg::kernelize
+
+#endif  // TG_PASSES_KERNELIZE_TERM_RUNS_H_
