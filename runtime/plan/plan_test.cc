@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 #include <string>
 
 #include "codegen/opencl/renderer.h"
@@ -106,13 +105,16 @@ class PlanTest : public ::testing::Test {
   }
   std::vector<float> RandomValues() {
     std::vector<float> values(64);
-    for (float& v : values) v = std::uniform_real_distribution<float>(-1, 1)(random_);
+    for (float& v : values) {
+      random_ = random_ * 1664525 + 1013904223;  // Numerical Recipes
+      v = static_cast<float>(static_cast<int32_t>(random_)) * 0x1p-31f;
+    }
     return values;
   }
 
   std::shared_ptr<OpenClContext> context_ = TestContext();
   BufferPool pool_{context_};
-  std::mt19937 random_{3};
+  uint32_t random_ = 3;
   std::string text_;
   std::unique_ptr<Module> module_;
   codegen::RenderedModule rendered_;
