@@ -127,8 +127,10 @@ class ModelImporter {
       case TypeProto::Kind::kSequence: {
         auto list = std::make_shared<std::vector<onnx::Tensor>>();
         // The elements of a sequence may have different extents, so the declared shape is not used.
-        TypeProto element_type = type;
-        element_type.shape.reset();
+        TypeProto element_type;
+        element_type.kind = type.kind;
+        element_type.is_optional = type.is_optional;
+        element_type.element = type.element;
         while (true) {
           const std::string name = absl::StrCat(std::string(input.name), ".", list->size());
           if (!options_.input_shapes.count(name)) break;

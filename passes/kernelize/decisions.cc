@@ -107,12 +107,14 @@ std::string Planner::Decide(const UOp* u) {
                  1 / RowUtilization(target_, size, expression.terms));
   // The same holds for each core if the reduce is inside another one: results that are added up
   // cannot form a register tile.
-  if (!target_.HidesWaits() && size > parallel) {
+  if (serial == 0 && !target_.HidesWaits() && size > parallel) {
     lost = std::max(lost, cost_.ComputeSeconds(expression, size) * (in_turn - 1));
   }
-  // Otherwise the reduces that rows share might have to be stored instead.
+  // A reduce that rows share stays, or others might have to be stored instead. One that has several
+  // results for each row is part of a staged value, and may leave.
   const bool frees = size >= 2 * items || (size > parallel && expression.rows > 0);
-  if (serial == 0 && frees && lost > cost_.StoreSeconds(u)) {
+  const bool is_shared = serial != 0 && size <= parallel;
+  if (!is_shared && frees && lost > cost_.StoreSeconds(u)) {
     return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
   }
   return "";
