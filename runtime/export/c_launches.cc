@@ -73,8 +73,9 @@ absl::StatusOr<std::string> CEntryWriter::Launch(const ScheduledKernel& item) co
   std::string args, lines, open;
   for (const codegen::KernelParam& p : k.params) {
     if (p.is_var) {
-      args += Cat(args.empty() ? "" : ", ", "(", c::ElementType(p.dtype.scalar()), ")",
-                  vars.at(p.name));
+      const std::string value = Cat("(", c::ElementType(p.dtype.scalar()), ")", vars.at(p.name));
+      args += Cat(args.empty() ? "" : ", ",
+                  unit_.assembly.empty() ? value : Cat("(const void*)(intptr_t)", value));
       continue;
     }
     if (p.slot < 0 || static_cast<size_t>(p.slot) >= item.buffers.size()) {
@@ -103,12 +104,19 @@ absl::StatusOr<std::string> CEntryWriter::Launch(const ScheduledKernel& item) co
     }
     ++loops;
   }
+  if (!unit_.assembly.empty()) {
+    lines += Cat("    const void* const arguments[] = {", args, "};\n");
+    args = Cat("arguments, ", k.group_memory > 0 ? "group" : "0");
+  }
   for (int d = 0; d < 3; ++d) {
-    if (!k.groups[d].IsConst() || k.groups[d].steps()[0].value != 1) {
+    const bool is_one = k.groups[d].IsConst() && k.groups[d].steps()[0].value == 1;
+    if (!unit_.assembly.empty()) {
+      args += is_one ? ", 0" : Cat(", g", d);
+    } else if (!is_one) {
       args += Cat(args.empty() ? "" : ", ", "(int32_t)g", d);
     }
   }
-  if (k.group_memory > 0) args += Cat(args.empty() ? "" : ", ", "group");
+  if (unit_.assembly.empty() && k.group_memory > 0) args += Cat(args.empty() ? "" : ", ", "group");
   std::string out = lines.empty() ? "" : "  {\n" + lines;
   out += Cat(open, std::string(2 + 2 * static_cast<size_t>(loops), ' '), k.name, "(", args, ");\n");
   for (int i = loops; i-- > 0;) out += Cat(std::string(2 + 2 * static_cast<size_t>(i), ' '), "}\n");

@@ -10,6 +10,8 @@
 
 #include "base/status.h"
 #include "codegen/c/renderer.h"
+#include "codegen/llvm/renderer.h"
+#include "passes/analysis/kernel_axes.h"
 #include "runtime/export/c_entry.h"
 #include "runtime/plan/extents.h"
 #include "runtime/session/params.h"
@@ -187,6 +189,11 @@ class UnitWriter {
   std::map<int, std::string> constants_, initial_;  // by buffer
 };
 
+std::string NameOf(const Module& module, std::string_view name) {
+  if (!name.empty()) return std::string(name);
+  return module.name.empty() ? "module" : module.name;
+}
+
 }  // namespace
 
 absl::StatusOr<CUnit> MakeCUnit(const Module& module, const codegen::Renderer& renderer,
@@ -196,8 +203,36 @@ absl::StatusOr<CUnit> MakeCUnit(const Module& module, const codegen::Renderer& r
                       codegen::RenderAll(renderer, module, target, workers));
   CUnit unit;
   unit.source = std::move(rendered.source);
-  if (name.empty()) name = module.name.empty() ? "module" : std::string_view(module.name);
-  TG_RETURN_IF_ERROR(UnitWriter(module, rendered.kernels, name, unit).Write());
+  TG_RETURN_IF_ERROR(UnitWriter(module, rendered.kernels, NameOf(module, name), unit).Write());
+  return unit;
+}
+
+absl::StatusOr<CUnit> MakeObjectUnit(const Module& module, const passes::Target& target,
+                                     passes::ThreadPool* workers, std::string_view name) {
+  const std::string unit_name = NameOf(module, name);
+  const std::unique_ptr<Module> renamed = Clone(module);
+  // Those of a program's other models, or its functions, may have the kernel's name.
+  std::map<std::string, std::string> names;
+  for (const auto& kernel : renamed->kernels) {
+    names[kernel->name] = c::CIdentifier(Cat(unit_name, "_", kernel->name));
+  }
+  analysis::RenameKernels(*renamed, names);
+  TG_ASSIGN_OR_RETURN(codegen::RenderedModule rendered,
+                      codegen::RenderAll(llvm_ir::LlvmRenderer(), *renamed, target, workers));
+  CUnit unit;
+  unit.assembly = std::move(rendered.source);
+  unit.source = "#include <stdint.h>\n#include <string.h>\n";
+  for (const codegen::RenderedKernel& kernel : rendered.kernels) {
+    unit.source += Cat("\nvoid ", kernel.name,
+                       "(const void* const* arguments, void* scratch, int64_t group0, int64_t "
+                       "group1,\n    int64_t group2);");
+  }
+  unit.source += "\n";
+  TG_RETURN_IF_ERROR(UnitWriter(*renamed, rendered.kernels, unit_name, unit).Write());
+  // These point into the clone.
+  for (CEntry& entry : unit.entries) {
+    if (entry.graph != nullptr) entry.graph = module.FindGraph(entry.graph->name);
+  }
   return unit;
 }
 

@@ -50,6 +50,8 @@ struct CUnit {
   std::string source, header;
   std::vector<CEntry> entries;  // initialization first
   std::vector<CBlockPart> weights, states;
+  // The kernels in LLVM's assembly language, where they are no functions of the source.
+  std::string assembly;
   // Bytes of the blocks, multiples of 64. 0: functions have no such parameter, except `scratch`.
   size_t weights_bytes = 0, states_bytes = 0, scratch_bytes = 0;
 };
@@ -59,6 +61,11 @@ struct CUnit {
 absl::StatusOr<CUnit> MakeCUnit(const Module& module, const codegen::Renderer& renderer,
                                 const passes::Target& target, passes::ThreadPool* workers,
                                 std::string_view name = "");
+
+// The same with kernels that are compiled to an object (cpu::Compile): their names begin with that
+// of the unit, which declares them.
+absl::StatusOr<CUnit> MakeObjectUnit(const Module& module, const passes::Target& target,
+                                     passes::ThreadPool* workers, std::string_view name);
 
 // Returns the contents of the block `weights`, read from the module's files.
 absl::StatusOr<std::string> ReadCWeights(const Module& module, const CUnit& unit);

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "bad_inputs"))
 
 from onnx_cases import FLOAT, INT64, model, node, tensor, value  # noqa: E402
 
-TG_OPT = pathlib.Path(sys.argv[1]).resolve()
+TG_OPT, TG_COMPILE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 ROWS, INNER, COLUMNS = 5, 128, 96
 
 # The program of docs/renderers.md, for these models.
@@ -65,16 +65,19 @@ class OnnxUnits(unittest.TestCase):
         weights = tensor("w", [INNER, COLUMNS], struct.pack(f"<{len(self.w)}f", *self.w), FLOAT)
         made = model(nodes, inputs, [value("y", ["n", COLUMNS])], [weights])
         (self.folder / "model.onnx").write_bytes(made)
-        return subprocess.run([TG_OPT, "--emit=c", "model.onnx", "-o", "net.c", *options],
-                              cwd=self.folder, capture_output=True, text=True, check=False)
+        return self.run_tool(TG_OPT, "--emit=c", "model.onnx", "-o", "net.c", *options)
 
-    def run_unit(self, call, *arguments, compiler="gcc"):
+    def run_tool(self, *command):
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+
+    def run_unit(self, call, *arguments, compiler="gcc", objects=()):
         """Compiles with the program, runs, and returns (exit code, numbers)."""
         states = "states, " if "NET_STATES_BYTES" in (self.folder / "net.h").read_text() else ""
         call = call.replace("weights, ", "weights, " + states)
         (self.folder / "main.c").write_text(MAIN.replace("CALL", call))
         subprocess.run([compiler, "-std=c17", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-psabi",
-                        "main.c", "net.c", "-lm", "-o", "net"], cwd=self.folder, check=True)
+                        "main.c", "net.c", *objects, "-lm", "-o", "net"], cwd=self.folder,
+                       check=True)
         done = subprocess.run([self.folder / "net", *arguments], cwd=self.folder,
                               capture_output=True, check=False)
         return done.returncode, list(struct.unpack(f"<{len(done.stdout) // 4}f", done.stdout))
@@ -102,6 +105,36 @@ class OnnxUnits(unittest.TestCase):
         self.assertNotIn("shape", header)
         call = "(void)rows, net_main(x, y, weights, scratch)"
         self.assertEqual(self.run_unit(call), (0, self.product(ROWS)))
+
+    def test_machine_code_in_an_object(self):
+        nodes, inputs = [node("MatMul", ["x", "w"], ["y"])], [value("x", ["n", INNER])]
+        self.write(nodes, inputs, "--max=n=5")
+        for name in ("net.c", "net.h", "net.weights"):
+            (self.folder / name).unlink()
+        done = self.run_tool(TG_COMPILE, "--emit=object", "model.onnx", "-o", "net.o", "--max=n=5")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        call = "net_main(x, y, rows, weights, scratch)"
+        for compiler in ("gcc", "clang"):
+            code, numbers = self.run_unit(call, "3", compiler=compiler, objects=["net.o"])
+            self.assertEqual(code, 0)
+            self.assertEqual(numbers, self.product(3) + [0.0] * (2 * COLUMNS))
+        self.assertEqual(self.run_unit(call, "6", objects=["net.o"]), (1, []))
+
+    def test_tg_compile_writes_c_and_names_what_is_wrong(self):
+        nodes, inputs = [node("MatMul", ["x", "w"], ["y"])], [value("x", [ROWS, INNER])]
+        self.write(nodes, inputs)
+        done = self.run_tool(TG_COMPILE, "--emit=c", "model.onnx", "-o", "net.c")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.run_unit("(void)rows, net_main(x, y, weights, scratch)"),
+                         (0, self.product(ROWS)))
+        for options, error in (
+                (["--emit=object", "-o", "net.a"], "net.a does not end in .o"),
+                (["--emit=object", "--weights=external"], "are for --emit=tgx"),
+                (["--emit=c", "--device=native"], "are not for --emit=c")):
+            done = self.run_tool(TG_COMPILE, "model.onnx", *options)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(error, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_what_is_wrong_with_the_options(self):
         nodes, inputs = [node("MatMul", ["x", "w"], ["y"])], [value("x", ["n", INNER])]

@@ -25,6 +25,7 @@
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/session.h"
+#include "tools/compile/compile_to_c.h"
 #include "tools/compile/list_artifact.h"
 #include "tools/driver/device_listing.h"
 #include "tools/driver/flags.h"
@@ -46,7 +47,8 @@ namespace {
 constexpr char kTool[] = "tg-compile";
 
 struct CompileFlags {
-  std::string output, input_format = "auto", target, schedules, max_memory, weights = "inside";
+  std::string output, input_format = "auto", target, schedules, max_memory, weights = "inside",
+                      emit = "tgx";
   std::vector<std::string> device_texts;
   driver::ModelSizes sizes;
   run::Gates gates;
@@ -63,8 +65,12 @@ struct CompileFlags {
 };
 
 void CompileFlags::AddTo(driver::Flags& flags) {
-  flags.String("output", "FILE.tgx", &output,
-               "the file to write; by default the model's name, .tgx");
+  flags.String("output", "FILE", &output,
+               "the file to write; by default the model's name, .tgx, .o or .c");
+  flags.Choice("emit", {"tgx", "object", "c"}, &emit,
+               "what is written: a compiled model; machine code of this processor as FILE.o, with "
+               "FILE.c that launches it; or C99 as FILE.c; beside these two FILE.h and, if there "
+               "are weights, FILE.weights, to link into a program that needs no library");
   driver::AddInputFormat(flags, &input_format);
   sizes.AddTo(flags);
   flags.Repeated("device", "[NAME=]DEVICE", &device_texts,
@@ -102,6 +108,13 @@ absl::Status CompileFlags::Interpret() {
     return InvalidArgument("--device: ", std::string(request.status().message()));
   }
   devices = *std::move(request);
+  if (emit != "tgx" && (weights != "inside" || !source)) {
+    return InvalidArgument("--weights and --source are for --emit=tgx");
+  }
+  if (emit == "object" && devices.plain.empty()) devices.plain = "native";
+  if (emit == "c" && (!device_texts.empty() || !schedules.empty())) {
+    return InvalidArgument("--device and --schedules are not for --emit=c");
+  }
   if (context.value_or(1) < 1 || chunk.value_or(1) < 1) {
     return InvalidArgument("--ctx and --chunk are at least 1");
   }
@@ -161,16 +174,40 @@ absl::StatusOr<std::unique_ptr<Module>> ReadTextModel(
   return std::move(model.module);
 }
 
+absl::Status CheckGates(const Module& module, const run::Gates& gates) {
+  for (const auto& graph : module.graphs) {
+    if (graph->name == kInitGraph) continue;
+    TG_RETURN_IF_ERROR(run::CheckGates(module, *graph, gates));
+  }
+  return absl::OkStatus();
+}
+
+// Compiles for no device, with the passes of `pipeline`.
+absl::Status CompileC(std::unique_ptr<Module> module, const CompileFlags& flags,
+                      passes::Pipeline pipeline, const std::string& output) {
+  if (!flags.target.empty()) module->target = flags.target;
+  if (module->target.empty()) module->target = "c99";
+  TG_RETURN_IF_ERROR(passes::PassManager(std::move(pipeline), {}).Run(*module));
+  TG_RETURN_IF_ERROR(CheckGates(*module, flags.gates));
+  return WriteC(*module, output);
+}
+
 absl::Status Compile(const std::string& path, const CompileFlags& flags) {
   std::vector<artifact::Attachment> attachments;
-  TG_ASSIGN_OR_RETURN(const std::unique_ptr<Module> read,
-                      runtime::BeginsWith(path, "GGUF") ? ReadTextModel(path, flags, attachments)
-                                                        : ReadModel(path, flags));
+  const bool is_text = flags.emit == "tgx" && runtime::BeginsWith(path, "GGUF");
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> read,
+                      is_text ? ReadTextModel(path, flags, attachments) : ReadModel(path, flags));
   const passes::PassRegistry registry = passes::MakeRegistry({});
   passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
   if (flags.float16) {
     TG_ASSIGN_OR_RETURN(pipeline, run::WithHalf(registry, std::move(pipeline)));
   }
+  const std::string ending = flags.emit == "tgx" ? ".tgx" : flags.emit == "c" ? ".c" : ".o";
+  const std::filesystem::path source(path);
+  const std::string output = flags.output.empty()
+                                 ? std::filesystem::path(source).replace_extension(ending).string()
+                                 : flags.output;
+  if (flags.emit == "c") return CompileC(std::move(read), flags, std::move(pipeline), output);
   TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
                       runtime::ChooseDevices(*read, flags.devices));
   runtime::DeviceSessionOptions options;
@@ -185,14 +222,14 @@ absl::Status Compile(const std::string& path, const CompileFlags& flags) {
   }
   std::unique_ptr<Module> module = Clone(*read);
   TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, passes, options));
-  for (const auto& graph : module->graphs) {
-    if (graph->name == kInitGraph) continue;
-    TG_RETURN_IF_ERROR(run::CheckGates(*module, *graph, flags.gates));
+  TG_RETURN_IF_ERROR(CheckGates(*module, flags.gates));
+  if (flags.emit == "object") {
+    if (!options.context->info().is_native || !options.others.empty()) {
+      return InvalidArgument("--emit=object is for the native CPU device, not for ",
+                             options.context->name());
+    }
+    return WriteObject(*module, options.target, options.context->name(), output);
   }
-  const std::filesystem::path source(path);
-  const std::string output = flags.output.empty()
-                                 ? std::filesystem::path(source).replace_extension(".tgx").string()
-                                 : flags.output;
   const artifact::ArtifactSettings settings = {Cat(kTool, " ", driver::kVersion),
                                                source.filename().string(), flags.source,
                                                flags.weights == "external", std::move(attachments)};

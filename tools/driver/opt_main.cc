@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "codegen/c/renderer.h"
 #include "codegen/llvm/renderer.h"
 #include "codegen/opencl/renderer.h"
@@ -21,6 +22,7 @@
 #include "passes/target.h"
 #include "runtime/cpu/code_generator.h"
 #include "runtime/export/c_unit.h"
+#include "tools/driver/c_files.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
 #include "tools/driver/listing.h"
@@ -152,10 +154,6 @@ class OptRun {
     return kExitOk;
   }
 
-  struct OutputFile {
-    std::string path, text;
-  };
-
   absl::StatusOr<std::vector<OutputFile>> Emit(const Module& module) const {
     if (flags_.emit == "uop") return std::vector<OutputFile>{{flags_.output, PrintModule(module)}};
     const absl::StatusOr<passes::Target> target = passes::FindTarget(module.target);
@@ -190,19 +188,12 @@ class OptRun {
     const bool is_header = flags_.emit.ends_with("-header");
     // Functions, header and file of weights have the name of the file.
     const bool is_source = !is_header && flags_.output.ends_with(".c");
-    const std::string stem = flags_.output.substr(0, flags_.output.rfind('.'));
-    absl::StatusOr<runtime::CUnit> unit =
-        runtime::MakeCUnit(module, renderer, target, &workers,
-                           is_source ? llvm::sys::path::filename(stem) : llvm::StringRef());
+    absl::StatusOr<runtime::CUnit> unit = runtime::MakeCUnit(
+        module, renderer, target, &workers, is_source ? CUnitName(flags_.output) : "");
     if (!unit.ok()) return unit.status();
     std::vector<OutputFile> files;
     if (is_source) {
-      files.push_back({stem + ".h", std::move(unit->header)});
-      if (unit->weights_bytes > 0) {
-        absl::StatusOr<std::string> weights = runtime::ReadCWeights(module, *unit);
-        if (!weights.ok()) return weights.status();
-        files.push_back({stem + ".weights", *std::move(weights)});
-      }
+      TG_ASSIGN_OR_RETURN(files, CUnitFiles(module, *unit, flags_.output));
     }
     files.push_back({flags_.output, is_header ? std::move(unit->header) : std::move(unit->source)});
     return files;
