@@ -251,15 +251,8 @@ int CompileMain(int argc, const char* const* argv) {
                       "Compiles a model for a device to one file, which tg-run and programs with "
                       "the runtime library run without a compile.");
   values.AddTo(flags);
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  // -o FILE, as compilers have it.
-  for (size_t i = 0; i + 1 < arguments.size(); ++i) {
-    if (arguments[i] == "--") break;
-    if (arguments[i] != "-o") continue;
-    arguments[i] = Cat("--output=", arguments[i + 1]);
-    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-  }
-  const absl::StatusOr<std::vector<std::string>> files = flags.Parse(arguments);
+  const absl::StatusOr<std::vector<std::string>> files =
+      flags.Parse(driver::ArgumentsWithOutput(argc, argv));
   if (!files.ok()) return driver::Fail(kTool, driver::kUsage, files.status());
   const absl::StatusOr<std::string> listing =
       driver::DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);

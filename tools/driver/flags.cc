@@ -227,4 +227,15 @@ std::string Flags::Help() const {
   return text;
 }
 
+std::vector<std::string> ArgumentsWithOutput(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "--") break;
+    if (arguments[i] != "-o") continue;
+    arguments[i] = "--output=" + arguments[i + 1];
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return arguments;
+}
+
 }  // namespace tg::driver

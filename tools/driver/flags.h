@@ -78,6 +78,9 @@ class Flags {
   std::vector<Entry> entries_;
 };
 
+// The arguments of main, in which `-o FILE` becomes `--output=FILE`.
+std::vector<std::string> ArgumentsWithOutput(int argc, const char* const* argv);
+
 }  // namespace tg::driver
 
 #endif  // TG_TOOLS_DRIVER_FLAGS_H_
