@@ -45,7 +45,6 @@ std::vector<Target> MakePresets() {
   avx2.tile_registers = 12;
   avx2.flops_per_second = 2.5e11;
   avx2.core_cache_bytes = 512 << 10;
-  avx2.copied_bytes = 32;
   all.push_back(avx2);
 
   Target gpu;
@@ -194,8 +193,8 @@ std::vector<Target> MakePresets() {
 
 }  // namespace
 
-std::bitset<kNumOps> AllMathFunctions() {
-  std::bitset<kNumOps> all;
+FunctionSet AllMathFunctions() {
+  FunctionSet all;
   for (const Op op : kMathFunctions) all.set(static_cast<size_t>(op));
   return all;
 }

@@ -7,7 +7,6 @@
 #ifndef TG_PASSES_TARGET_FIELDS_H_
 #define TG_PASSES_TARGET_FIELDS_H_
 
-#include <bitset>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,13 +34,14 @@ std::string_view FieldSourceName(FieldSource source);
 
 struct TargetField {
   using Member = std::variant<std::string Target::*, bool Target::*, int Target::*,
-                              int64_t Target::*, double Target::*, int (Target::*)[3],
-                              int64_t (Target::*)[3], std::bitset<kNumOps> Target::*>;
+                              int64_t Target::*, double Target::*, ItemCounts Target::*,
+                              GroupCounts Target::*, FunctionSet Target::*>;
+  std::string_view part;  // of the device, which its field describes
   std::string_view name, unit;
   FieldSource source = FieldSource::kKnown;
   std::string_view doc;
   Member member;
-  double least = 0;  // the least allowed value, for numbers
+  double least = 0;  // the least allowed value of a number
 
   std::string Text(const Target& target) const;
   // Sets the field. InvalidArgument says what is wrong with the text, without naming the field.
@@ -51,7 +51,7 @@ struct TargetField {
 // In the order of a target file.
 std::span<const TargetField> TargetFields();
 
-// A target file with all fields, their units and documentation as comments.
+// A target file with all fields by parts, their units and documentation as comments.
 std::string PrintTarget(const Target& target);
 
 // Parses a target file. `file` is the target's name unless the file gives one, and is used in error

@@ -30,14 +30,19 @@ constexpr std::string_view kHead =
     "The source says where a value comes from: the device reports it, tg-calibrate measures it, "
     "datasheets of the\ndevice and its compiler say it, or it is fitted: chosen so that schedules "
     "agree with measured times of kernels, here\nor in tinygrad, from whose rules those for GPUs "
-    "come.\n\n";
+    "come. The table is `passes/target.def`.\n";
 
 }  // namespace
 
 std::string TargetsPage() {
   std::string out(kHead);
-  out += "| field | unit | source | meaning |\n| --- | --- | --- | --- |\n";
+  std::string_view part;
   for (const passes::TargetField& field : passes::TargetFields()) {
+    if (field.part != part) {
+      part = field.part;
+      out += "\n### " + std::string(part) +
+             "\n\n| field | unit | source | meaning |\n| --- | --- | --- | --- |\n";
+    }
     out += "| `" + std::string(field.name) + "` | " + std::string(field.unit) + " | " +
            std::string(passes::FieldSourceName(field.source)) + " | " + std::string(field.doc) +
            " |\n";
