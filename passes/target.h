@@ -48,8 +48,8 @@ struct Target {
   // runs one after the other.
   bool HidesWaits() const { return items_per_unit > 1; }
 
-  // Whether the renderer has matrix instructions on halves.
-  bool HasMatrixInstructions() const { return inline_ptx; }
+  // Whether there are matrix instructions on halves that the renderer writes.
+  bool HasMatrixInstructions() const { return inline_ptx && matrix_flops_per_second > 0; }
   // Whether it has copies to local memory that a work-item does not wait for.
   bool HasAsyncCopies() const { return inline_ptx; }
   // Their rate for factors of `bits` bits.

@@ -89,9 +89,8 @@ absl::Status Own::Check(const loop_nest::LoopNest& nest, const passes::Target& t
   if (is_reduce && !(nest.IsMatrixLane(items) && nest.matrices[0].column_lane == items)) {
     return Illegal("parts of a reduce are combined by the four neighbours of a matrix's columns");
   }
-  return is_reduce && !target.HasMatrixInstructions()
-             ? Illegal("target ", target.name, " has no shuffles")
-             : absl::OkStatus();
+  return is_reduce && !target.inline_ptx ? Illegal("target ", target.name, " has no shuffles")
+                                         : absl::OkStatus();
 }
 
 void Own::Apply(loop_nest::LoopNest& nest) const {

@@ -186,7 +186,7 @@ const UOp* IndexLowering::Chained(const UOp* product, const std::vector<const UO
 const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan) {
   const auto axes = llvm::find_if(
       nest_.matrices, [&](const loop_nest::MatrixAxes& m) { return m.reduce == reduce; });
-  if (axes == nest_.matrices.end() || !target_.HasMatrixInstructions()) return nullptr;
+  if (axes == nest_.matrices.end() || !target_.inline_ptx) return nullptr;
   const loop_nest::MatrixAxes& m = *axes;
   const auto leaf = [&](const std::string& name) { return where_.axis[nest_.AxisNamed(name)]; };
   const size_t term = nest_.AxisNamed(m.term);

@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/bounds.h"
+#include "passes/cost/bounds.h"
 #include "passes/kernelize/byte_factor.h"
 #include "passes/kernelize/byte_words.h"
 
@@ -37,7 +38,7 @@ class Products {
         words_(b_, shapes),
         fused_(fused),
         bounds_(*body.context, &module),
-        stored_(target.launch_seconds * target.bytes_per_second),
+        stored_(cost::BytesOfLaunch(target)),
         reassociates_(!module.flags.has(ModuleFlag::kNoReassociate)) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam) params_.insert(decl.name);

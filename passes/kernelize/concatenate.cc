@@ -9,7 +9,8 @@
 #include "ir/builder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/kernelize/cost.h"
+#include "passes/cost/bounds.h"
+#include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
@@ -209,10 +210,11 @@ class Writer {
     double kernels = 0;
     for (const auto& [sizes, some] : by_shape) kernels += std::max(1.0, some);
     const auto elements = static_cast<double>(Volume(whole));
-    const double bytes = 2 * elements * static_cast<double>(ByteSize(sum->dtype.scalar()));
-    const double store = bytes / target_.bytes_per_second + kernels * target_.launch_seconds;
+    const double bytes = elements * static_cast<double>(ByteSize(sum->dtype.scalar()));
     const double gates = static_cast<double>(pieces.size()) * target_.gate_weight * elements;
-    if (gates / target_.flops_per_second < store) return std::nullopt;
+    if (cost::ArithmeticSeconds(gates, target_) < cost::StoredSeconds(bytes, target_, kernels)) {
+      return std::nullopt;
+    }
     return pieces;
   }
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "passes/cost/bounds.h"
 #include "passes/kernelize/planning_round.h"
 
 namespace tg::kernelize {
@@ -68,7 +69,7 @@ std::string Planner::Decide(const UOp* u) {
         cost_.ComputeSeconds(again ? cost_.CostAboveStaged(u) : expression, evaluations - size);
     if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
     // If row fusion is lost, the reduces that rows share must be stored in other kernels.
-    if (LosesRows(uses)) repeat += expression.rows * target_.launch_seconds;
+    if (LosesRows(uses)) repeat += cost::LaunchSeconds(expression.rows, target_);
     if (repeat > cost_.StoreSeconds(u)) return how();
     // In a row-fused kernel a value with several uses may be staged, which costs less than a
     // buffer. The cost of recomputing it stops at values that the last round stored, since the
@@ -97,14 +98,14 @@ std::string Planner::Decide(const UOp* u) {
   }
   // A reduce inside another one has only the parallelism of the outer kernel's results.
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
-  const double items = parallel * RowItems(target_, parallel, size / parallel);
+  const double items = parallel * cost::RowItems(target_, parallel, size / parallel);
   const double seconds = cost_.ReduceSeconds(u, size) + expression.row_seconds;
   // If one core computes these results one after the other, each addition waits for the previous
   // one.
   const auto in_turn = static_cast<double>(target_.HidesWaits() ? 1 : target_.LatencyCycles());
   double lost = seconds * in_turn *
-                (1 / RowUtilization(target_, parallel, size / parallel) -
-                 1 / RowUtilization(target_, size, expression.terms));
+                (1 / cost::RowUtilization(target_, parallel, size / parallel) -
+                 1 / cost::RowUtilization(target_, size, expression.terms));
   // The same holds for each core if the reduce is inside another one: results that are added up
   // cannot form a register tile.
   if (serial == 0 && !target_.HidesWaits() && size > parallel) {

@@ -9,8 +9,9 @@
 #include "ir/builder.h"
 #include "ir/walk.h"
 #include "passes/analysis/bounds.h"
+#include "passes/cost/bounds.h"
 #include "passes/kernelize/copy_nodes.h"
-#include "passes/kernelize/cost.h"
+#include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/gathers.h"
 #include "passes/kernelize/placement.h"
 
@@ -104,7 +105,7 @@ class Chooser {
   }
 
   double Seconds(double work, double bytes) const {
-    return work / target_.flops_per_second + bytes / target_.bytes_per_second;
+    return cost::ArithmeticSeconds(work, target_) + cost::TransferSeconds(bytes, target_);
   }
 
   // Whether the op requests separate memory.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "passes/kernelize/cost.h"
+#include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/planner.h"
 
 namespace tg::kernelize {

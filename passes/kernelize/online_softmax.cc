@@ -11,7 +11,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
-#include "passes/kernelize/cost.h"
+#include "passes/cost/bounds.h"
+#include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/softmax_blocks.h"
 #include "passes/kernelize/softmax_product.h"
@@ -114,7 +115,7 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
   constexpr int64_t kMostTerms = 64, kCopies = 3;
   const std::optional<Scalar> type = NarrowTypeOf(p);
   if (!type || !target.HasMatrixInstructions() || !target.HasAsyncCopies() ||
-      target.matrix_flops_per_second <= 0 || boundary.sums.size() != 1) {
+      boundary.sums.size() != 1) {
     return 0;
   }
   const MatrixInstruction instruction = *MatrixInstructionFor(*type, *type, p.sum->dtype.scalar());
@@ -164,12 +165,9 @@ bool Pays(const SoftmaxProduct& p, ShapeMap& shapes, const passes::Target& targe
   const double full =
       static_cast<double>(rows) / (lanes * std::ceil(static_cast<double>(rows) / lanes));
   // Both products, where lanes are left idle; the scores and their softmax written and read again.
-  const double idle = 2 * 2 * products / target.flops_per_second * (1 / full - 1);
+  const double idle = cost::IdleSeconds(cost::ArithmeticSeconds(2 * 2 * products, target), full);
   const double bytes = elements * ByteSize(p.scores->dtype.scalar());
-  const double memory = bytes > static_cast<double>(target.cache_bytes)
-                            ? bytes * (1 + target.write_traffic) / target.bytes_per_second
-                            : 2 * bytes / target.shared_cache_bytes_per_second;
-  return memory + target.launch_seconds > idle;
+  return cost::ThroughMemorySeconds(bytes, target) + cost::LaunchSeconds(1, target) > idle;
 }
 
 // The terms of a block; 0: plain ops take less time. Sets `boundary`.

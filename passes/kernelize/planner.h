@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/walk.h"
-#include "passes/kernelize/cost.h"
+#include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/materialization.h"
 
 namespace tg::kernelize {

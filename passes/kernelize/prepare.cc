@@ -13,8 +13,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/cost/bounds.h"
 #include "passes/kernelize/closed_form.h"
-#include "passes/kernelize/cost.h"
+#include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/gathers.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/outputs.h"
@@ -232,8 +233,9 @@ class Preparer {
   bool LeavesIdle(DType type, int64_t results, int64_t terms) const {
     const double bytes = static_cast<double>(results * terms * ByteSize(type.scalar()));
     const double busy =
-        RowUtilization(target_, static_cast<double>(results), static_cast<double>(terms));
-    return bytes / target_.bytes_per_second * (1 / busy - 1) > target_.launch_seconds;
+        cost::RowUtilization(target_, static_cast<double>(results), static_cast<double>(terms));
+    return cost::IdleSeconds(cost::TransferSeconds(bytes, target_), busy) >
+           cost::LaunchSeconds(1, target_);
   }
 
   // Computes reduce `u` of `x` in two steps; the first one has enough results to keep the device
@@ -244,21 +246,22 @@ class Preparer {
     if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
     const int64_t results = NumElements(to);
     const int64_t terms = NumElements(from) / results;
-    if (results >= WantedParallelism(target_) || terms < passes::Target::kLongRow) return nullptr;
+    if (results >= cost::WantedParallelism(target_) || terms < passes::Target::kLongRow)
+      return nullptr;
     if (!LeavesIdle(u->dtype, results, terms)) return nullptr;
     const UOp* whole = b_.context().Rebuild(u, b_.context(), UOpSpan(&x, 1));
     if (Gathers(module_, b_.context(), shapes_).Is(whole)) return nullptr;
     // The second step is short for the least of these limits; the greatest keeps its terms few.
-    const int64_t most =
-        std::min(std::max(WantedParallelism(target_), target_.MostItems()), target_.small_grid);
+    const int64_t most = std::min(std::max(cost::WantedParallelism(target_), target_.MostItems()),
+                                  target_.small_grid);
     // The outermost axis that keeps the device busy: its parts are contiguous.
     std::optional<int64_t> axis;
     Parts parts;
     double busy = 0;
     for (int64_t a : u->list(1)) {
       const Parts own = PartsOf(from[static_cast<size_t>(a)].value(), most);
-      const double share = RowUtilization(target_, static_cast<double>(results * own.count),
-                                          static_cast<double>(terms / own.count));
+      const double share = cost::RowUtilization(target_, static_cast<double>(results * own.count),
+                                                static_cast<double>(terms / own.count));
       if (own.count < 2 || share <= busy) continue;
       axis = a;
       parts = own;

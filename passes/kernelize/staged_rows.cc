@@ -1,6 +1,7 @@
 // Decides which values stay in a row-fused kernel, where they are computed once per row.
 #include <algorithm>
 
+#include "passes/cost/bounds.h"
 #include "passes/kernelize/planning_round.h"
 #include "passes/kernelize/row_shape.h"
 
@@ -47,12 +48,11 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   const double row = serial                   ? uses_.Iterations(kernel, serial)
                      : evaluations > parallel ? evaluations / parallel
                                               : cost_.ExpressionCostOf(u).terms;
-  const double busy = RowUtilization(target_, parallel, row);
+  const double busy = cost::RowUtilization(target_, parallel, row);
   // The work-items of a row compute its results as well, however few terms the reduce has.
   const double seconds =
       std::max(cost_.ReduceSeconds(u, evaluations), cost_.WriteSeconds(u, parallel * row));
-  const double lost = seconds * (1 / busy - 1);
-  if (lost > cost_.StoreSeconds(u)) return false;
+  if (cost::IdleSeconds(seconds, busy) > cost_.StoreSeconds(u)) return false;
   state.serial = serial;
   return true;
 }

@@ -159,7 +159,7 @@ class RunsWriter {
 void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
                     const passes::Target& target, NodeSet& fused, UOpSpan order) {
   if (module.flags.has(ModuleFlag::kNoReassociate) || !target.HasMatrixInstructions() ||
-      !target.HasAsyncCopies() || target.matrix_flops_per_second <= 0) {
+      !target.HasAsyncCopies()) {
     return;
   }
   NodeMap<const UOp*> map;

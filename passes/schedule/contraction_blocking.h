@@ -1,4 +1,4 @@
-// Chooses the block sizes of a contraction for the registers and caches of one CPU core.
+// Proposes the block sizes of a contraction for the registers and caches of one CPU core.
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_
 
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/cost/blocking_cost.h"
 #include "passes/schedule/schedule_builder.h"
 
 namespace tg::schedule {
@@ -39,24 +40,8 @@ struct Product {
   OperandAccess lanes, rows;
 };
 
-// One way to block a contraction. A register tile is `rows` rows by `vectors` vectors of lanes. A
-// group computes several such tiles: it iterates over blocks of lanes, in a block over tiles of
-// rows, and for each of these over strips. A strip is the lanes of one tile; lines are the
-// iterations of the second innermost axis of the lanes (or rows).
-struct Blocking {
-  int64_t vectors = 1, rows = 1;            // of a register tile
-  int64_t row_groups = 1, lane_groups = 1;  // work-groups along the rows and the lanes
-  int64_t tiles = 1;                        // register tiles along the rows of a group
-  int64_t blocks = 1, strips = 1;           // blocks of lanes in a group; strips in a block
-  int64_t lines = 1;                        // lines of lanes in a block
-  int64_t row_lines = 1;                    // lines of rows in a group
-  int64_t slices = 1, depth = 1;  // the outermost axis of terms is cut into slices of `depth`
-  enum class RowCopy { kNone, kTile, kLine, kGroup } row_copy = RowCopy::kTile;
-  double seconds = 0;
-};
-
 // Receives each blocking whose time is predicted, as explanations want them.
-using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
+using BlockingObserver = llvm::function_ref<void(const cost::Blocking&)>;
 
 // The best blockings, each with another register tile, by ascending predicted time: at most
 // `count`, none of which takes more than `slack` times the time of the first. None if no blocking
@@ -64,10 +49,10 @@ using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
 // for itself. `type` is the type of the sums. `epilogue` is the cost of what is computed from each
 // finished sum, in additions per result. The terms are cut into slices only if there is one
 // product, since the epilogue must follow the last slice.
-std::vector<Blocking> BestBlockings(const loop_nest::LoopNest& nest, const Roles& roles,
-                                    const std::vector<Product>& products, double epilogue,
-                                    const passes::Target& target, DType type, size_t count,
-                                    double slack, BlockingObserver observer = nullptr);
+std::vector<cost::Blocking> BestBlockings(const loop_nest::LoopNest& nest, const Roles& roles,
+                                          const std::vector<Product>& products, double epilogue,
+                                          const passes::Target& target, DType type, size_t count,
+                                          double slack, BlockingObserver observer = nullptr);
 
 }  // namespace tg::schedule
 

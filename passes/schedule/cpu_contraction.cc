@@ -191,7 +191,7 @@ std::string Bind(directive::DirectiveList& to, const std::string& axis, int64_t 
 // loops over blocks of lanes and slices of terms, in which the lanes' operand is packed. Inside
 // these there are loops over tiles of rows and over strips. `row_copy` says in which loop the rows'
 // operand is packed, if at all.
-std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
+std::optional<std::vector<Directive>> Apply(const cost::Blocking& b, const Way& way,
                                             const std::vector<Contraction>& contractions,
                                             loop_nest::LoopNest& s, const passes::Target& target,
                                             int64_t lanes) {
@@ -257,8 +257,8 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
     }
     if (around.empty()) return std::nullopt;
   }
-  std::string each = b.row_copy == Blocking::RowCopy::kTile ? tile_loop : std::string();
-  if (each.empty() && b.row_copy != Blocking::RowCopy::kGroup) each = row_lines;
+  std::string each = b.row_copy == cost::Blocking::RowCopy::kTile ? tile_loop : std::string();
+  if (each.empty() && b.row_copy != cost::Blocking::RowCopy::kGroup) each = row_lines;
   if (each.empty()) each = around;
   for (size_t n = 0; n < s.packed.size(); ++n) {
     for (size_t c = 0; c < contractions.size(); ++c) {
@@ -266,7 +266,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
       if (operand == std::end(contractions[c].operands)) continue;
       const bool in_lanes =
           static_cast<size_t>(operand - contractions[c].operands) == way.lane_operand[c];
-      if (in_lanes || b.row_copy != Blocking::RowCopy::kNone) {
+      if (in_lanes || b.row_copy != cost::Blocking::RowCopy::kNone) {
         to.Try(directive::Pack{absl::StrCat("p", n), in_lanes ? around : each, {}});
       }
       break;
@@ -277,7 +277,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
 }
 
 // Adds the blockings of the least predicted times, with the directives that they are written as.
-void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>>& considered,
+void AddBest(Candidates& candidates, std::vector<std::pair<cost::Blocking, const Way*>>& considered,
              const std::vector<Contraction>& contractions, const loop_nest::LoopNest& nest,
              const passes::Target& target, int64_t lanes) {
   llvm::stable_sort(considered,
@@ -297,7 +297,7 @@ constexpr double kEstimateError = 1.1;
 
 // Of the blockings that are best by their own estimate, and of the others, the one of the least
 // predicted cost.
-std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> best,
+std::optional<Scheduled> Choose(std::vector<std::pair<cost::Blocking, const Way*>> best,
                                 std::vector<Scheduled> streamed,
                                 const std::vector<Contraction>& contractions,
                                 const loop_nest::LoopNest& nest, const Module& module,
@@ -353,7 +353,7 @@ std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
   const DType type = found[0].reduce->dtype;
   const std::vector<Way> ways = FindWays(*s, found, accesses);
   const double epilogue = EpilogueWeight(kernel.body.root);
-  std::vector<std::pair<Blocking, const Way*>> best, considered;
+  std::vector<std::pair<cost::Blocking, const Way*>> best, considered;
   std::vector<Scheduled> streamed;
   for (const Way& way : ways) {
     std::vector<Product> products;
@@ -371,8 +371,8 @@ std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
     if (products.size() == 1 && IsBoundByLanes(*s, way.roles, products[0], target, type)) {
       streamed = StreamedRows(*s, way.roles, products[0], target, type);
     }
-    const auto observe = [&](const Blocking& b) { considered.emplace_back(b, &way); };
-    for (const Blocking& blocking :
+    const auto observe = [&](const cost::Blocking& b) { considered.emplace_back(b, &way); };
+    for (const cost::Blocking& blocking :
          BestBlockings(*s, way.roles, products, epilogue, target, type, kMaxBlockings,
                        kEstimateError, candidates ? BlockingObserver(observe) : nullptr)) {
       best.emplace_back(blocking, &way);

@@ -156,7 +156,7 @@ std::string BindInner(directive::DirectiveList& to, const std::string& axis, int
   return outer;
 }
 
-std::optional<std::vector<Directive>> Apply(const MatrixTile& tile,
+std::optional<std::vector<Directive>> Apply(const cost::MatrixTile& tile,
                                             const MatrixInstruction& instruction, const Axes& axes,
                                             loop_nest::LoopNest& s, const passes::Target& target) {
   directive::DirectiveList to(s, target);
@@ -190,8 +190,9 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile,
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
 }
 
-std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axes, int64_t vector,
-                                            loop_nest::LoopNest& s, const passes::Target& target) {
+std::optional<std::vector<Directive>> Apply(const cost::GpuTile& tile, const Axes& axes,
+                                            int64_t vector, loop_nest::LoopNest& s,
+                                            const passes::Target& target) {
   directive::DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
@@ -211,8 +212,8 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   if (blocks.empty()) return std::nullopt;
   for (const size_t number : axes.packed) {
     directive::CopyPlace place = {.is_local = true};
-    if (tile.copies != GpuTile::Copies::kOne) place.buffers = 2;
-    place.ahead = tile.copies == GpuTile::Copies::kAhead;
+    if (tile.copies != cost::GpuTile::Copies::kOne) place.buffers = 2;
+    place.ahead = tile.copies == cost::GpuTile::Copies::kAhead;
     to.Try(directive::Pack{absl::StrCat("p", number), blocks, place});
   }
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
@@ -243,7 +244,7 @@ bool IsInRuns(const UOp* packed) {
 struct Problem {
   loop_nest::LoopNest nest;
   Axes axes;
-  ContractionSize size;
+  cost::ContractionSize size;
 };
 
 std::optional<Problem> FindProblem(const Module& module, const KernelCalls& calls, Kernel& kernel,
@@ -258,7 +259,7 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   // If the sum is read at several indices, it is computed at each of them, and each computation
   // would copy its operands.
   if (!axes || !s->read_once[axes->term]) return std::nullopt;
-  ContractionSize size;
+  cost::ContractionSize size;
   size.batch = axes->batch;
   size.rows = s->base[axes->row].max_size;
   for (size_t n = 0; n < s->base.size(); ++n) {
@@ -306,8 +307,8 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
   }
   if (MergeRoles(module, calls, kernel, target, found)) found = FindContractions(kernel);
   const UOp* const plain = kernel.body.root;
-  const bool has_rate = target.HasMatrixInstructions() && target.matrix_flops_per_second > 0;
-  if (const auto instruction = has_rate ? InstructionOf(found[0]) : std::nullopt) {
+  if (const auto instruction =
+          target.HasMatrixInstructions() ? InstructionOf(found[0]) : std::nullopt) {
     auto problem = FindProblem(module, calls, kernel, target, found, instruction);
     auto nest = !problem
                     ? std::nullopt
@@ -316,7 +317,7 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
                           [&](auto observe) {
                             return BestMatrixTile(problem->size, *instruction, target, observe);
                           },
-                          [&](const MatrixTile& tile, loop_nest::LoopNest& s) {
+                          [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
                             return Apply(tile, *instruction, problem->axes, s, target);
                           });
     if (nest) return nest;
@@ -328,7 +329,7 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
   return ScheduleTile(
       *problem, kernel, candidates,
       [&](auto observe) { return BestGpuTile(problem->size, target, observe); },
-      [&](const GpuTile& tile, loop_nest::LoopNest& s) {
+      [&](const cost::GpuTile& tile, loop_nest::LoopNest& s) {
         return Apply(tile, problem->axes, width, s, target);
       });
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "passes/cost/bounds.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/schedule_builder.h"
 
@@ -52,9 +53,9 @@ bool IsBoundByLanes(const loop_nest::LoopNest& nest, const Roles& roles, const P
   const auto elements = static_cast<double>(sizes->lanes) * static_cast<double>(sizes->terms);
   const double bytes = elements * static_cast<double>(ByteSize(type.scalar()));
   const double multiply_adds =
-      2 * elements * static_cast<double>(sizes->rows) / target.flops_per_second;
+      cost::ArithmeticSeconds(2 * elements * static_cast<double>(sizes->rows), target);
   return bytes > static_cast<double>(target.core_cache_bytes) &&
-         2 * bytes / target.bytes_per_second >= multiply_adds;
+         cost::TransferSeconds(2 * bytes, target) >= multiply_adds;
 }
 
 std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles& roles,

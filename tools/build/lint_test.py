@@ -155,6 +155,19 @@ class LintTest(unittest.TestCase):
         ] + ["%s: need not be in %s any more" % (path, OP_DEFAULTS)
              for path in sorted(set(allowed) - used)])
 
+    def test_seconds_are_those_of_the_cost_model(self):
+        """Rates of a target are read in passes/cost only, so that no rule measures time."""
+        rates = re.findall(r'TG_TARGET_FIELD\(\w+, (\w+), "(?:s|[^"]*/s)"', read("passes/target.def"))
+        self.assertTrue(rates)
+        used = re.compile(r"target_?(?:\(\))?\.(%s)\b" % "|".join(rates))
+        self.assert_none([
+            "%s:%d: %s is read outside of passes/cost" % (path, number, used.search(line).group(1))
+            for path in self.ending(".h", ".cc")
+            if path.startswith(("passes/", "codegen/", "frontend/")) and "_test" not in path and
+            not path.startswith(("passes/cost/", "passes/target"))
+            for number, line in enumerate(read(path).split("\n"), 1) if used.search(line)
+        ])
+
     def test_nothing_unfinished(self):
         self.assert_none([
             "%s:%d: %s" % (path, number, line.strip())

@@ -68,7 +68,7 @@ class Calibrator {
     TG_RETURN_IF_ERROR(rate_of(Scalar::kI32, target().int_rate));
     if (target().fp64) TG_RETURN_IF_ERROR(rate_of(Scalar::kF64, target().f64_rate));
     if (target().fp16) TG_RETURN_IF_ERROR(rate_of(Scalar::kF16, target().f16_rate));
-    if (target().HasMatrixInstructions()) {
+    if (target().inline_ptx) {
       TG_ASSIGN_OR_RETURN(const double rate, probes_.MatrixMultiplyAdds());
       target().matrix_flops_per_second = Rounded(rate);
     }

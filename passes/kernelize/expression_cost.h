@@ -1,24 +1,23 @@
-// The cost model of kernelize: seconds for recomputing a value and for storing it. Rates are those
-// of the target (flops_per_second, bytes_per_second, launch_seconds, compute_units).
+// The work in the expressions of values, and what it costs to compute them again, to store them, or
+// to stage them, by the bounds of passes/cost (cost/bounds.h):
 //
-//   store    = 2 * bytes / bytes_per_second + launch_seconds        written and read once
-//   compute  = evaluations * weight / flops_per_second              weight: OpWeight, times terms
-//   reduce   = compute + evaluations * bytes of the terms / bytes_per_second
-//   utilization = min(1, rows * work-items of a row / what the device runs at a time)
+//   store    = StoredSeconds(bytes)                                 written and read once
+//   compute  = ArithmeticSeconds(evaluations * weight)              weight: OpWeight, times terms
+//   reduce   = compute + TransferSeconds(evaluations * bytes of the terms)
+//   utilization = RowUtilization(rows, work-items of a row)
 //
 // A value is recomputed if compute <= store, where only the evaluations beyond one of each element
 // count. A reduce that the results along a row share stays in
-// the kernel if max(reduce, bytes of the results / bytes_per_second) * (1 / utilization - 1)
+// the kernel if IdleSeconds(max(reduce, TransferSeconds(bytes of the results)), utilization)
 // <= store. A value of a row is staged if
 //
-//   reduce * (1 / utilization of tiles - 1) + (tiles - 1) * shared bytes / bytes_per_second
+//   IdleSeconds(reduce, utilization of tiles) + TransferSeconds((tiles - 1) * shared bytes)
 //       <= store
 //
 // where a tile is Target::tile_side rows, and the second term counts only if the data that all rows
-// share exceed the target's cache. Kernel memory is as fast as the caches of all cores together
-// (core_cache_bytes_per_second * compute_units).
-#ifndef TG_PASSES_KERNELIZE_COST_H_
-#define TG_PASSES_KERNELIZE_COST_H_
+// share exceed the target's cache. Kernel memory is as fast as the caches of all cores together.
+#ifndef TG_PASSES_KERNELIZE_EXPRESSION_COST_H_
+#define TG_PASSES_KERNELIZE_EXPRESSION_COST_H_
 
 #include <vector>
 
@@ -91,7 +90,6 @@ class CostModel {
   double MatrixSeconds(const UOp* u);
 
  private:
-  double NearBytesPerSecond() const;
   // The weight of the op without its sources. `reads` is as in ExpressionCost.
   double OwnWeight(const UOp* u, bool reads) const;
   // Computes the costs of the nodes in `order`, where `leaves` are leaves of every tree.
@@ -112,16 +110,7 @@ class CostModel {
 // Expressions of constants and indices with at most this weight are always recomputed: a buffer
 // would take a store and a load, each as heavy as a load with a gate.
 inline double FreeIndexWeight(const passes::Target& target) { return 2 * target.gate_weight; }
-// The number of results that keeps the device busy: compute_units times the greater of
-// items_per_unit and groups_per_unit.
-int64_t WantedParallelism(const passes::Target& target);
-// The number of work-items of a group that share a row of `row` results or terms, if there are
-// `parallel` rows. 1 on a CPU, and for rows shorter than twice Target::least_group_items.
-double RowItems(const passes::Target& target, double parallel, double row);
-// The fraction of the device (0 to 1) that `parallel` rows keep busy, if up to `row` work-items of
-// a group share a row.
-double RowUtilization(const passes::Target& target, double parallel, double row);
 
 }  // namespace tg::kernelize
 
-#endif  // TG_PASSES_KERNELIZE_COST_H_
+#endif  // TG_PASSES_KERNELIZE_EXPRESSION_COST_H_

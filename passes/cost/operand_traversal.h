@@ -1,23 +1,23 @@
 // How a contraction reads one operand.
-#ifndef TG_PASSES_SCHEDULE_OPERAND_TRAVERSAL_H_
-#define TG_PASSES_SCHEDULE_OPERAND_TRAVERSAL_H_
+#ifndef TG_PASSES_COST_OPERAND_TRAVERSAL_H_
+#define TG_PASSES_COST_OPERAND_TRAVERSAL_H_
 
 #include <cstdint>
 #include <utility>
 
 #include "llvm/ADT/SmallVector.h"
 
-namespace tg::schedule {
+namespace tg::cost {
 
 // One pair per loop around an access: the distance in memory between consecutive iterations, and
 // the trip count.
-using Steps = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
+using StridedLoops = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
 
 // How an operand is traversed: the strides in memory of its tiled axis (the innermost axis of its
 // role), of the axis around that (`line`), and of the terms.
 struct Traversal {
   int64_t tiled = 0, line = 0, outer_term = 0;
-  Steps inner_terms;  // inside the outermost axis of terms, by ascending strides
+  StridedLoops inner_terms;  // inside the outermost axis of terms, by ascending strides
   // Whether neighbours along the tiled axis read overlapping terms, as neighbouring pixels do in a
   // convolution's window.
   bool has_window = false;
@@ -25,7 +25,7 @@ struct Traversal {
   bool in_lanes = false;  // the tiled axis has the vectors
 
   // Sets `inner_terms` and `has_window`. Requires `tiled`.
-  void SetInnerTerms(Steps terms);
+  void SetInnerTerms(StridedLoops terms);
 
   // Relative cost of copying an element. It is 1, the read, since the written element stays in a
   // cache; it is 2 if neighbours in the copy are strided in memory.
@@ -46,9 +46,9 @@ struct Traversal {
 
  private:
   // The loops around an access, by ascending strides.
-  Steps AllSteps(int64_t terms, int64_t lines, int64_t steps) const;
+  StridedLoops AllSteps(int64_t terms, int64_t lines, int64_t steps) const;
 };
 
-}  // namespace tg::schedule
+}  // namespace tg::cost
 
-#endif  // TG_PASSES_SCHEDULE_OPERAND_TRAVERSAL_H_
+#endif  // TG_PASSES_COST_OPERAND_TRAVERSAL_H_

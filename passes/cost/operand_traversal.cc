@@ -1,16 +1,16 @@
-#include "passes/schedule/operand_traversal.h"
+#include "passes/cost/operand_traversal.h"
 
 #include <algorithm>
 
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tg::schedule {
+namespace tg::cost {
 namespace {
 
 // The number of different elements that the loops access, by ascending strides; iterations of
 // different loops may access the same element.
-double DistinctElements(const Steps& steps) {
+double DistinctElements(const StridedLoops& steps) {
   double count = 1;
   int64_t reach = 1;  // elements from the first one accessed to the end of the last one
   for (const auto& [stride, size] : steps) {
@@ -25,7 +25,7 @@ double DistinctElements(const Steps& steps) {
 
 }  // namespace
 
-void Traversal::SetInnerTerms(Steps terms) {
+void Traversal::SetInnerTerms(StridedLoops terms) {
   llvm::sort(terms);
   has_window = llvm::any_of(terms, [&](const auto& step) {
     return step.first != 0 && step.first <= tiled &&
@@ -34,8 +34,8 @@ void Traversal::SetInnerTerms(Steps terms) {
   inner_terms = std::move(terms);
 }
 
-Steps Traversal::AllSteps(int64_t terms, int64_t lines, int64_t steps) const {
-  Steps all = inner_terms;
+StridedLoops Traversal::AllSteps(int64_t terms, int64_t lines, int64_t steps) const {
+  StridedLoops all = inner_terms;
   for (const auto& step : {std::pair(outer_term, terms), {line, lines}, {tiled, steps}}) {
     all.insert(llvm::upper_bound(all, step), step);
   }
@@ -59,11 +59,11 @@ Traversal::CacheLines Traversal::LinesRead(int64_t terms, int64_t lines, int64_t
 }
 
 double Traversal::Elements(int64_t terms, int64_t lines, int64_t steps) const {
-  const Steps all = AllSteps(terms, lines, steps);
+  const StridedLoops all = AllSteps(terms, lines, steps);
   if (!in_lanes || tiled == 1 || !has_window) return DistinctElements(all);
   double count = 1;
   for (const auto& step : all) count *= step.first == 0 ? 1 : static_cast<double>(step.second);
   return count;
 }
 
-}  // namespace tg::schedule
+}  // namespace tg::cost

@@ -1,29 +1,14 @@
-#include "passes/kernelize/cost.h"
+#include "passes/kernelize/expression_cost.h"
 
 #include <algorithm>
 
 #include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/cost/bounds.h"
 #include "passes/kernelize/materialization.h"
 
 namespace tg::kernelize {
-
-int64_t WantedParallelism(const passes::Target& target) {
-  return int64_t{target.compute_units} *
-         std::max<int64_t>(target.items_per_unit, target.groups_per_unit);
-}
-
-double RowItems(const passes::Target& target, double parallel, double row) {
-  const auto least = static_cast<double>(2 * target.least_group_items);
-  if (!target.HidesWaits() || row < least) return 1;
-  return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
-}
-
-double RowUtilization(const passes::Target& target, double parallel, double row) {
-  const double want = static_cast<double>(int64_t{target.compute_units} * target.items_per_unit);
-  return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
-}
 
 double CostModel::Elements(const UOp* u) {
   double& known = elements_[u];
@@ -132,15 +117,17 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
 }
 
 double CostModel::StoreSeconds(const UOp* u) {
-  return 2 * WriteSeconds(u, Elements(u)) + target_.launch_seconds;
+  return cost::StoredSeconds(Elements(u) * static_cast<double>(ByteSize(u->dtype.scalar())),
+                             target_);
 }
 
 double CostModel::WriteSeconds(const UOp* u, double elements) const {
-  return elements * static_cast<double>(ByteSize(u->dtype.scalar())) / target_.bytes_per_second;
+  return cost::TransferSeconds(elements * static_cast<double>(ByteSize(u->dtype.scalar())),
+                               target_);
 }
 
 double CostModel::ComputeSeconds(const ExpressionCost& expression, double evaluations) const {
-  return evaluations * expression.weight / target_.flops_per_second;
+  return cost::ArithmeticSeconds(evaluations * expression.weight, target_);
 }
 
 double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
@@ -155,37 +142,34 @@ double CostModel::StagingCapacityBytes() const {
   return static_cast<double>(2 * target_.near_cache_bytes);
 }
 
-double CostModel::NearBytesPerSecond() const {
-  return target_.core_cache_bytes_per_second * target_.compute_units;
-}
-
 double CostModel::TermSeconds(const UOp* u, double evaluations) const {
   const ExpressionCost& expression = ExpressionCostOf(u);
   if (!expression.reduces) return 0;
   const double bytes = expression.terms * static_cast<double>(ByteSize(u->dtype.scalar()));
-  return evaluations * bytes / NearBytesPerSecond();
+  return cost::CoreCacheSeconds(evaluations * bytes, target_);
 }
 
 double CostModel::NearSeconds(const UOp* u) {
   const double bytes = 2 * static_cast<double>(ByteSize(u->dtype.scalar()));
-  return Elements(u) * bytes / NearBytesPerSecond();
+  return cost::CoreCacheSeconds(Elements(u) * bytes, target_);
 }
 
 double CostModel::StagingSeconds(const UOp* u, double parallel, double staged_elements,
                                  double row) {
   // A tile of several rows is computed together, so that they share their loads.
   const double tiles = std::max(1.0, parallel / static_cast<double>(target_.tile_side));
-  double seconds = ReduceSeconds(u, Elements(u)) * (1 / RowUtilization(target_, tiles, row) - 1);
+  double seconds =
+      cost::IdleSeconds(ReduceSeconds(u, Elements(u)), cost::RowUtilization(target_, tiles, row));
   const double shared = staged_elements * ExpressionCostOf(u).terms *
                         static_cast<double>(ByteSize(u->dtype.scalar()));
   if (shared > static_cast<double>(target_.cache_bytes)) {
-    seconds += (tiles - 1) * shared / target_.bytes_per_second;
+    seconds += cost::TransferSeconds((tiles - 1) * shared, target_);
   }
   return seconds;
 }
 
 double CostModel::MatrixSeconds(const UOp* u) {
-  if (!target_.HasMatrixInstructions() || target_.matrix_flops_per_second == 0) return 0;
+  if (!target_.HasMatrixInstructions()) return 0;
   // A factor is a value of a narrow type that is cast to the product's.
   const auto narrow = [](const UOp* x) {
     while (IsMovement(x->op)) x = x->src(0);
@@ -207,8 +191,8 @@ double CostModel::MatrixSeconds(const UOp* u) {
     const auto instruction = MatrixInstructionFor(a, b, x->dtype.scalar());
     if (!instruction) continue;
     const double operations = 2 * Elements(product);
-    seconds += operations / target_.flops_per_second -
-               operations / target_.MatrixOperationsPerSecond(BitWidth(instruction->a));
+    seconds += cost::ArithmeticSeconds(operations, target_) -
+               cost::MatrixSeconds(operations, BitWidth(instruction->a), target_);
   }
   return std::max(0.0, seconds);
 }

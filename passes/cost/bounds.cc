@@ -1,0 +1,59 @@
+#include "passes/cost/bounds.h"
+
+#include <algorithm>
+
+namespace tg::cost {
+
+double ArithmeticSeconds(double operations, const passes::Target& target) {
+  return operations / target.flops_per_second;
+}
+
+double MatrixSeconds(double operations, size_t bits, const passes::Target& target) {
+  return operations / target.MatrixOperationsPerSecond(bits);
+}
+
+double TransferSeconds(double bytes, const passes::Target& target) {
+  return bytes / target.bytes_per_second;
+}
+
+double CoreCacheSeconds(double bytes, const passes::Target& target) {
+  return bytes / (target.core_cache_bytes_per_second * target.compute_units);
+}
+
+double LaunchSeconds(double kernels, const passes::Target& target) {
+  return kernels * target.launch_seconds;
+}
+
+double StoredSeconds(double bytes, const passes::Target& target, double kernels) {
+  return TransferSeconds(2 * bytes, target) + LaunchSeconds(kernels, target);
+}
+
+double ThroughMemorySeconds(double bytes, const passes::Target& target) {
+  return bytes > static_cast<double>(target.cache_bytes)
+             ? bytes * (1 + target.write_traffic) / target.bytes_per_second
+             : 2 * bytes / target.shared_cache_bytes_per_second;
+}
+
+double BytesOfLaunch(const passes::Target& target) {
+  return target.launch_seconds * target.bytes_per_second;
+}
+
+double IdleSeconds(double seconds, double utilization) { return seconds * (1 / utilization - 1); }
+
+int64_t WantedParallelism(const passes::Target& target) {
+  return int64_t{target.compute_units} *
+         std::max<int64_t>(target.items_per_unit, target.groups_per_unit);
+}
+
+double RowItems(const passes::Target& target, double parallel, double row) {
+  const auto least = static_cast<double>(2 * target.least_group_items);
+  if (!target.HidesWaits() || row < least) return 1;
+  return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
+}
+
+double RowUtilization(const passes::Target& target, double parallel, double row) {
+  const double want = static_cast<double>(int64_t{target.compute_units} * target.items_per_unit);
+  return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
+}
+
+}  // namespace tg::cost
