@@ -149,9 +149,21 @@ class WorkBuilder {
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       const std::optional<double> distance =
           a.DistanceOf(s_.axes[i].base, in_axis_[i], s_.axes[i].max_size);
-      strides.push_back(distance ? std::llround(std::abs(*distance)) : MemoryAccess::kUnrelated);
+      const bool is_known = distance && !CrossesPeriods(a, i);
+      strides.push_back(is_known ? std::llround(std::abs(*distance)) : MemoryAccess::kUnrelated);
     }
     return strides;
+  }
+
+  // Whether the steps of a vector may begin anywhere in the period of a quotient or remainder, as
+  // those do of which the last ones overlap: the lanes' addresses are computed one by one.
+  bool CrossesPeriods(const analysis::Access& a, size_t axis) const {
+    const size_t base = s_.axes[axis].base;
+    if (!nests_.IsLanes(axis) || s_.overlap[base] == 0 || a.stride[base]) return false;
+    const auto first = static_cast<double>(s_.base[base].max_size - s_.overlap[base]);
+    return llvm::any_of(a.growth[base], [&](const analysis::GrowthPart& part) {
+      return part.period > 0 && std::fmod(first, part.period) != 0;
+    });
   }
 
   // A copy is filled in vectors of its elements.

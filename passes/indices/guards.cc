@@ -33,7 +33,7 @@ const UOp* IndexLowering::InShape(const std::vector<const UOp*>& index, const Sh
   return valid ? simplify_(valid) : nullptr;
 }
 
-const UOp* IndexLowering::ValidToRead(const analysis::Position& at) {
+const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_masked) {
   NodeSet guards;
   bool any = false;
   const auto depend_on = [&](const UOp* value) {
@@ -55,10 +55,13 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at) {
     const auto [value, guard] = CountedAlong(i);
     if (!depend_on(value)) any |= guards.Insert(guard);
   }
-  if (at.valid && !padded_terms_.empty()) {
+  if (at.valid && (!padded_terms_.empty() || is_masked)) {
     const std::vector<const UOp*> parts = PartsOf(at.valid);
     for (const auto& [guard, value] : padded_terms_) {
       if (llvm::is_contained(parts, guard) && !depend_on(value)) any |= guards.Insert(guard);
+    }
+    for (const UOp* part : parts) {
+      if (is_masked && of_pads_.Contains(part) && !depend_on(part)) any |= guards.Insert(part);
     }
   }
   if (!any) return at.valid;
@@ -73,6 +76,23 @@ bool IndexLowering::IsClamped(size_t base) const {
 IndexLowering::Counted IndexLowering::CountedAlong(size_t base) {
   const UOp* value = BaseAxisValue(b_, nest_, base, where_.axis, simplify_);
   return {value, simplify_(Guard(nest_.base[base], value))};
+}
+
+const UOp* IndexLowering::WithoutReadablePadding(const UOp* element, const UOp* ptr,
+                                                 const UOp* valid) {
+  if (!valid || ptr->dtype.is_image() || !IsStatic(shapes_.Of(ptr))) return valid;
+  NodeSet guards;
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    if (nest_.base[i].IsStored() && nest_.padded[i]) guards.Insert(CountedAlong(i).guard);
+  }
+  const UOp* rest = Without(b_, valid, [&](const UOp* part) { return guards.Contains(part); });
+  if (rest == valid) return valid;
+  const UOp* size = b_.Index(NumElements(shapes_.Of(ptr)));
+  for (const UOp* inside : {b_.Lt(b_.Index(-1), element), b_.Lt(element, size)}) {
+    inside = simplify_(inside);
+    if (!IsConst(inside) || inside->word() == 0) return valid;
+  }
+  return rest;
 }
 
 void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/view_index.h"
 #include "passes/indices/local_ids.h"
+#include "passes/indices/predicates.h"
 
 namespace tg::indices {
 IndexLowering::IndexLowering(const Module& module, Body& body, const loop_nest::LoopNest& nest,
@@ -132,7 +133,10 @@ const UOp* IndexLowering::Address(const UOp* ptr, analysis::Position at, bool re
   }
   const UOp* element = analysis::Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
   const UOp* valid = ValidInLoops(element, at.valid);
-  if (reads) FirstRowInPadding(element, valid);
+  if (reads) {
+    valid = WithoutReadablePadding(element, ptr, valid);
+    FirstRowInPadding(element, valid);
+  }
   if (!ptr->dtype.is_image()) return b_.IndexPtr(ptr, element, valid);
   // Images are addressed by element number here; devectorize turns that into texel coordinates.
   return valid ? b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element, valid})
@@ -192,7 +196,7 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
       return positions_[key.at].index[0];
     case Op::kLoad: {
       analysis::Position at = positions_[key.at];
-      at.valid = ValidToRead(at);
+      at.valid = ValidToRead(at, /*is_masked=*/true);
       const UOp* address = Address(u->src(0), std::move(at), /*reads=*/true);
       return address ? b_.Load(address) : nullptr;
     }
@@ -230,6 +234,9 @@ const UOp* IndexLowering::StepMovement(const Key& key, std::vector<Key>& missing
         Intern(u->op == Op::kView ? MapView(u, at, clause)
                                   : analysis::MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at,
                                                          clause, simplify_));
+    if (*clause) {
+      for (const UOp* part : PartsOf(*clause)) of_pads_.Insert(part);
+    }
   }
   const auto [source, clause] = it->second;
   const UOp* value = Find(src, source, missing);

@@ -248,7 +248,9 @@ class IndexLowering {
   // The predicate of a load or reduce at a position, without the predicates of padded axes on which
   // the indices do not depend. They are not needed: the address is in bounds in the padding too,
   // and a value loaded there is not stored and is not a term of a reduce.
-  const UOp* ValidToRead(const analysis::Position& at);
+  // `is_masked`: the same for predicates of pads, which select 0 for it there. Without them a
+  // reduce that is the same for a whole row is not computed for each of its elements.
+  const UOp* ValidToRead(const analysis::Position& at, bool is_masked = false);
   // `valid` without the clauses that InLoopsOver added for loops on which `element` depends; inside
   // such a loop they hold.
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);
@@ -264,6 +266,9 @@ class IndexLowering {
   Counted CountedAlong(size_t base);
   // Whether coordinates along this axis are clamped where values are computed.
   bool IsClamped(size_t base) const;
+  // `valid` without the predicates of padded results, if the element is inside the buffer in the
+  // padding too, as that of a value that a shrink cuts off is.
+  const UOp* WithoutReadablePadding(const UOp* element, const UOp* ptr, const UOp* valid);
   // If some rows of a tile may be beyond the end of a padded axis, and rows are not adjacent in
   // memory: reads the tile's first row instead of these rows. Their values are not stored, and a
   // load that is always in bounds needs no gate.
@@ -309,6 +314,7 @@ class IndexLowering {
   // For reduces with a padded axis: the predicate that excludes the added terms, and the coordinate
   // that it compares.
   std::vector<std::pair<const UOp*, const UOp*>> padded_terms_;
+  NodeSet of_pads_;                // the parts of predicates that movement ops add
   NodeMap<int> folded_, looped_;   // by reduce: at how many positions it has no loop, or one
   NodeMap<size_t> axis_of_range_;  // by range: 1 + the schedule's axis
   std::unordered_map<uint64_t, PackedAt> packed_;

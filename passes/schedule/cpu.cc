@@ -69,6 +69,7 @@ void ProposeVectorsOfResults(ScheduleBuilder& t, Proposals& to) {
     for (size_t axis : VectorAxes(t).ByContiguity(t.Axes(AxisKind::kGlobal))) {
       propose(axis, &VectorizeResults);
     }
+    for (size_t axis : t.Axes(AxisKind::kGlobal)) propose(axis, &VectorizeAligned);
   });
   if (any) AddInOrder(t, to);
 }

@@ -81,15 +81,12 @@ void MakeTile(ScheduleBuilder& t, const VectorAxes::RegisterTile& tile) {
 
 namespace {
 
-// Whether padding the axis makes whole vectors of results that are adjacent in memory, few enough
-// to be upcast together.
+// Whether padding the axis makes whole vectors of results that are adjacent in memory.
 bool MayPadVectors(const ScheduleBuilder& t, size_t axis, int64_t width) {
   const bool is_adjacent = llvm::all_of(t.accesses(), [&](const analysis::Access& a) {
     return !a.is_store() || t.Stride(a, axis) == 1;
   });
-  const int64_t vectors = CeilDiv(t.Size(axis), width);
-  return is_adjacent && !t.IsSymbolic(axis) && t.Size(axis) % width != 0 &&
-         vectors <= VectorAxes(t).MaxAccumulatorVectors(width);
+  return is_adjacent && !t.IsSymbolic(axis) && t.Size(axis) % width != 0;
 }
 
 // If a vector has fewer lanes than fill a register, upcasts the axis along which the results
@@ -119,12 +116,26 @@ bool VectorizeResults(ScheduleBuilder& t, size_t axis) {
 bool VectorizePadded(ScheduleBuilder& t, size_t axis) {
   const auto size = static_cast<uint64_t>(t.Size(axis));
   const auto width = std::min(VectorAxes(t).Widest(), static_cast<int64_t>(std::bit_ceil(size)));
-  if (!MayPadVectors(t, axis, width)) return false;
+  const int64_t vectors = CeilDiv(t.Size(axis), width);
+  if (!MayPadVectors(t, axis, width) || vectors > VectorAxes(t).MaxAccumulatorVectors(width)) {
+    return false;
+  }
   const ScheduleBuilder::State unpadded = t.Save();
   const std::string name = t.nest().axes[axis].name;
-  const int64_t vectors = CeilDiv(t.Size(axis), width);
   if (t.Try<directive::PadTo>(axis, width) && TryNamed<directive::Vectorize>(t, name, width)) {
     if (vectors > 1) TryNamed<directive::Upcast>(t, name + ".0", vectors);
+    return true;
+  }
+  t.Restore(unpadded);
+  return false;
+}
+
+bool VectorizeAligned(ScheduleBuilder& t, size_t axis) {
+  const int64_t size = t.Size(axis), width = VectorAxes(t).Widest();
+  if (t.IsSymbolic(axis) || size % width == 0 || !t.PaddingIsAcceptable(size, width)) return false;
+  const ScheduleBuilder::State unpadded = t.Save();
+  const std::string name = t.nest().axes[axis].name;
+  if (t.Try<directive::PadTo>(axis, width) && TryNamed<directive::Vectorize>(t, name, width)) {
     return true;
   }
   t.Restore(unpadded);

@@ -24,6 +24,10 @@ bool VectorizeResults(ScheduleBuilder& t, size_t axis);
 // that the compiler knows which lanes are padding. Returns false, and does nothing, if vectors
 // divide the axis, or if they are too many for registers.
 bool VectorizePadded(ScheduleBuilder& t, size_t axis);
+// Pads an axis of results and vectorizes it. Where addresses have
+// quotients and remainders of the axis, these vectors do not cross their periods, as vectors that
+// overlap do. Returns false, and does nothing, if padding adds too much.
+bool VectorizeAligned(ScheduleBuilder& t, size_t axis);
 
 // After the vectors of results: upcasts other axes into a register tile whose results share loads.
 void TileVectors(ScheduleBuilder& t);

@@ -78,6 +78,22 @@ kernel @halves : kernel {schedule = [SCHEDULE]} {
 }
 )";
 
+// Columns of a matrix whose rows are four times as long are read as one axis.
+constexpr char kPeriods[] = R"(tg 1
+module @m {target = "cl-cpu"}
+kernel @periods : kernel {schedule = [SCHEDULE]} {
+  %0 = define_global {arg = 0} : ptr<f32, 257>
+  %1 = define_global {arg = 1} : ptr<f32, 2048>
+  %2 = reshape %1 {shape = [16, 128]} : ptr<f32, 2048>
+  %x = load %2 : f32
+  %c = shrink %x {ranges = [(0, 16), (0, 32)]} : f32
+  %r = reshape %c {shape = [512]} : f32
+  %s = shrink %r {ranges = [(0, 257)]} : f32
+  %w = store %0, %s
+  sink %w
+}
+)";
+
 class KernelCostTest : public testing::Test {
  protected:
   void Read(std::string text, std::string_view schedule) {
@@ -112,6 +128,13 @@ TEST_F(KernelCostTest, ScalarProduct) {
   EXPECT_DOUBLE_EQ(count.arithmetic, 64.0 * 128 * 32 * 8);
   EXPECT_DOUBLE_EQ(count.loads, 2.0 * 64 * 128 * 32);
   EXPECT_DOUBLE_EQ(count.stores, 64.0 * 128 * target_.store_weight);
+}
+
+TEST_F(KernelCostTest, OverlappingVectorsCrossPeriods) {
+  // The last vector begins at 241, so that lanes are loaded one by one.
+  Read(kPeriods, "overlap(i0, 16), vectorize(i0, 16)");
+  EXPECT_DOUBLE_EQ(cost::CountInstructions(work_, target_).loads,
+                   17 * 16 * target_.lane_instructions);
 }
 
 TEST_F(KernelCostTest, PackedProduct) {
