@@ -112,8 +112,8 @@ Value GraphBuilder::Log(Value x) {
 
 Value GraphBuilder::Log1p(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    // Kahan: log(u) * v / (u - 1) for u = 1 + v cancels u's rounding. The factor has no derivative
-    // of its own: it would be one of rounding errors. Near 0 a Taylor polynomial has both.
+    // Kahan: log(u) * v / (u - 1) for u = 1 + v cancels u's rounding. The factor is detached:
+    // its derivative would be one of rounding errors. Near 0 a Taylor polynomial has both.
     const double bound = 0x1p-5;
     const Value near = Lt(Abs(v), Like(v, bound));
     std::vector<double> terms;

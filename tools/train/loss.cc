@@ -74,7 +74,9 @@ SampleLoss CrossEntropy(GraphBuilder& g, const LossSpec& spec, Value logits, Val
 }  // namespace
 
 SampleLoss MakeLoss(GraphBuilder& g, const LossSpec& spec, Value output, Value target) {
-  const Value x = g.Cast(output, Scalar::kF32);
+  const Scalar type = output->dtype.scalar() == Scalar::kF64 ? Scalar::kF64 : Scalar::kF32;
+  const Value x = g.Cast(output, type);
+  if (target->dtype.is_float()) target = g.Cast(target, type);
   switch (spec.kind) {
     case LossKind::kCrossEntropy:
       return CrossEntropy(g, spec, x, target);

@@ -25,19 +25,18 @@ struct LossSums {
 
 class StepBuilder {
  public:
-  StepBuilder(std::unique_ptr<Module> model, const LossSpec& loss) : loss_(loss) {
+  StepBuilder(std::unique_ptr<Module> model, const StepSpec& spec) : spec_(spec), loss_(spec.loss) {
     result_.module = std::move(model);
   }
 
-  absl::Status Build(const OptimizerSpec& optimizer, const RateSchedule& schedule,
-                     const std::function<bool(const BufferDecl&)>& is_trained) {
+  absl::Status Build() {
     TG_RETURN_IF_ERROR(FindModel());
     TG_RETURN_IF_ERROR(Declare());
     auto eval = std::make_unique<Graph>();
     eval->name = kEvalGraph;
     CloneBody(graph_->body, eval->body);
     graph_->name = kTrainGraph;
-    TG_RETURN_IF_ERROR(FillTraining(optimizer, schedule, is_trained));
+    TG_RETURN_IF_ERROR(FillTraining());
     TG_RETURN_IF_ERROR(FillEvaluation(eval->body));
     module().graphs.push_back(std::move(eval));
     NoteInputs();
@@ -118,18 +117,18 @@ class StepBuilder {
     const BufferDecl& target = *module().FindBuffer(loss_.target);
     const Value weights = g.ir().Buffer(kSampleWeights, kF32);
     const SampleLoss sample = MakeLoss(g, loss_, output, g.ir().Buffer(loss_.target, target.dtype));
+    const Scalar type = sample.loss ? sample.loss->dtype.scalar() : Scalar::kF32;
     LossSums sums;
-    sums.loss = g.Sum(g.Mul(sample.loss, weights), {0});
-    sums.count = g.Sum(weights, {0});
+    sums.loss = g.Sum(g.Mul(sample.loss, g.Cast(weights, type)), {0});
+    sums.count = g.Cast(g.Sum(weights, {0}), type);
     if (sample.accuracy) sums.accuracy = g.Sum(g.Mul(sample.accuracy, weights), {0});
     if (!g.ok()) return InvalidArgument("--loss: ", g.error());
-    roots.push_back({sums.loss, kLossSum});
+    roots.push_back({g.Cast(sums.loss, Scalar::kF32), kLossSum});
     if (sums.accuracy) roots.push_back({sums.accuracy, kAccuracySum});
     return sums;
   }
 
-  absl::Status FillTraining(const OptimizerSpec& optimizer, const RateSchedule& schedule,
-                            const std::function<bool(const BufferDecl&)>& is_trained) {
+  absl::Status FillTraining() {
     Body& body = graph_->body;
     GraphBuilder g(module(), body);
     std::vector<SinkRoot> roots;
@@ -137,7 +136,7 @@ class StepBuilder {
     std::vector<TrainedWeight> trained;
     std::vector<Value> variables;
     for (const BufferDecl& b : module().buffers) {
-      if (b.role != Role::kParam || !b.dtype.is_float() || !is_trained(b)) continue;
+      if (b.role != Role::kParam || !b.dtype.is_float() || !spec_.is_trained(b)) continue;
       trained.push_back({.name = b.name, .weight = g.ir().Buffer(b.name, b.dtype)});
       variables.push_back(trained.back().weight);
     }
@@ -159,8 +158,12 @@ class StepBuilder {
       }
     }
     const size_t declared = module().buffers.size();
-    for (const Value write : MakeUpdate(g, optimizer, schedule, reached))
-      roots.push_back({write, ""});
+    if (spec_.only_gradients) {
+      SinkGradients(g, reached, roots);
+    } else {
+      for (const Value write : MakeUpdate(g, spec_.optimizer, spec_.schedule, reached))
+        roots.push_back({write, ""});
+    }
     if (!g.ok()) return absl::InternalError(g.error());
     for (size_t i = declared; i < module().buffers.size(); ++i) {
       if (module().buffers[i].role == Role::kState) {
@@ -170,6 +173,19 @@ class StepBuilder {
     gradient::SetRoots(body, roots);
     Compact(body);
     return absl::OkStatus();
+  }
+
+  void SinkGradients(GraphBuilder& g, const std::vector<TrainedWeight>& weights,
+                     std::vector<SinkRoot>& roots) {
+    for (const TrainedWeight& trained : weights) {
+      BufferDecl decl = *module().FindBuffer(trained.name);
+      const std::string name = gradient::FreeSymbol(module(), trained.name + ".grad");
+      g.Declare(
+          name,
+          {.dtype = decl.dtype, .shape = decl.shape, .role = Role::kOutput, .device = decl.device});
+      result_.gradients.push_back(name);
+      roots.push_back({trained.gradient, name});
+    }
   }
 
   absl::Status FillEvaluation(Body& body) {
@@ -196,6 +212,7 @@ class StepBuilder {
     }
   }
 
+  const StepSpec& spec_;
   const LossSpec& loss_;
   TrainingModule result_;
   Graph* graph_ = nullptr;
@@ -203,11 +220,10 @@ class StepBuilder {
 
 }  // namespace
 
-absl::StatusOr<TrainingModule> MakeTrainingModule(
-    std::unique_ptr<Module> model, const LossSpec& loss, const OptimizerSpec& optimizer,
-    const RateSchedule& schedule, const std::function<bool(const BufferDecl&)>& is_trained) {
-  StepBuilder builder(std::move(model), loss);
-  TG_RETURN_IF_ERROR(builder.Build(optimizer, schedule, is_trained));
+absl::StatusOr<TrainingModule> MakeTrainingModule(std::unique_ptr<Module> model,
+                                                  const StepSpec& spec) {
+  StepBuilder builder(std::move(model), spec);
+  TG_RETURN_IF_ERROR(builder.Build());
   return builder.Take();
 }
 

@@ -36,7 +36,7 @@ namespace {
 constexpr char kTool[] = "tg-train";
 
 struct TrainFlags {
-  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output;
+  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output, gradients;
   std::string input_format = "auto";
   std::vector<std::string> data, eval, device_texts, frozen;
   std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch;
@@ -78,6 +78,8 @@ void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Group("Files");
   flags.String("output", "FILE", &output,
                "the trained weights: .safetensors; or the model with them, .onnx or .uop");
+  flags.String("gradients", "FILE", &gradients,
+               "do not train: write the gradients of the first batch's mean loss, .safetensors");
   flags.String("checkpoint", "FILE", &options.checkpoint,
                "all states, after each epoch; --resume continues with them");
   flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");
@@ -106,6 +108,9 @@ absl::Status TrainFlags::Interpret() {
   if (batch.value_or(1) < 1) return InvalidArgument("--batch must be at least 1");
   TG_RETURN_IF_ERROR(parse("--device", runtime::ParseDeviceRequest(device_texts), &devices));
   if (!output.empty()) TG_RETURN_IF_ERROR(CheckOutputName(output));
+  if (!gradients.empty() && !gradients.ends_with(".safetensors")) {
+    return InvalidArgument("--gradients: ", gradients, " does not end with .safetensors");
+  }
   options.epochs = epochs.value_or(1);
   options.seed = static_cast<uint64_t>(seed.value_or(1));
   options.patience = patience.value_or(0);
@@ -189,6 +194,7 @@ class Run {
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                         runtime::OpenSession(Clone(*training_.module), flags_.devices));
     TG_RETURN_IF_ERROR(StartWeights(*session));
+    if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());
     const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
     TG_RETURN_IF_ERROR(
@@ -205,8 +211,12 @@ class Run {
       }
       return true;
     };
-    TG_ASSIGN_OR_RETURN(training_, MakeTrainingModule(Clone(*model_), flags_.loss, flags_.optimizer,
-                                                      flags_.schedule, is_trained));
+    TG_ASSIGN_OR_RETURN(
+        training_, MakeTrainingModule(Clone(*model_), {.loss = flags_.loss,
+                                                       .optimizer = flags_.optimizer,
+                                                       .schedule = flags_.schedule,
+                                                       .only_gradients = !flags_.gradients.empty(),
+                                                       .is_trained = is_trained}));
     return absl::OkStatus();
   }
 
@@ -230,6 +240,17 @@ class Run {
       text += Cat(", ", flags_.schedule.total, " steps");
     }
     return text;
+  }
+
+  absl::Status WriteGradients(runtime::Session& session, Samples& samples) {
+    TG_RETURN_IF_ERROR(samples.SetBatch(session, PlainOrder(samples.size()), 0).status());
+    TG_RETURN_IF_ERROR(session.Run(kTrainGraph));
+    TG_ASSIGN_OR_RETURN(const Tensors read, ReadStates(session, training_.gradients));
+    Tensors gradients;
+    for (size_t i = 0; i < training_.weights.size(); ++i) {
+      gradients[training_.weights[i]] = read.at(training_.gradients[i]);
+    }
+    return WriteModel(flags_.gradients, *model_, gradients, {});
   }
 
   absl::Status Write(runtime::Session& session) {

@@ -83,6 +83,10 @@ class Train(unittest.TestCase):
                 archive.writestr(array + ".npy", contents)
         return self.folder + name
 
+    def pixels(self, count):
+        """The first images, in f32."""
+        return struct.pack("<%df" % (64 * count), *self.arrays["x.npy"][-1437 * 64:][:64 * count])
+
     def held_out(self, printed):
         """(loss, accuracy) of the last epoch."""
         return re.findall(r"held out: loss ([\d.]+)  accuracy ([\d.]+) %", printed)[-1]
@@ -181,6 +185,24 @@ class Train(unittest.TestCase):
         self.assertEqual(re.findall(r"held out: loss ([\d.]+)", again), losses[-1:])
         self.assert_error("--batch: the model has batches of 64", "--batch=32")
         self.assert_error("needs an ONNX model to change", "-o", output)
+
+    def test_gradients_are_those_of_a_step(self):
+        # All samples are one batch, so that their order changes only rounding.
+        data = self.archive(x=npy("<f4", [64, 1, 8, 8], self.pixels(64)),
+                            labels=npy("|u1", [64], self.arrays["labels.npy"][-1437:-1437 + 64]))
+        self.train("--gradients=" + self.folder + "g.safetensors", data=data)
+        self.train("--optimizer=sgd:lr=1", "-o", self.folder + "new.safetensors", data=data)
+        gradients, after = (tensors(self.folder + name) for name in ("g.safetensors", "new.safetensors"))
+        before = tensors(self.digits + "digits.safetensors")
+        self.assertEqual(set(gradients), set(after))
+        for name, bits in gradients.items():
+            g, old, new = (struct.unpack("<%df" % (len(bits) // 4), t) for t in
+                           (bits, before[name], after[name]))
+            self.assertGreater(max(map(abs, g)), 0)
+            for dw, a, b in zip(g, old, new):
+                self.assertAlmostEqual(dw, a - b, delta=1e-6 + 1e-6 * abs(a))
+        self.assert_error("--gradients: a.onnx does not end with .safetensors", "--gradients=a.onnx",
+                          code=2)
 
     def test_a_loss_that_is_not_finite(self):
         wild = ["--optimizer=sgd:lr=1e30", "--epochs=3"]
