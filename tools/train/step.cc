@@ -32,6 +32,10 @@ class StepBuilder {
   absl::Status Build() {
     TG_RETURN_IF_ERROR(FindModel());
     TG_RETURN_IF_ERROR(Declare());
+    if (spec_.adapters.rank > 0) {
+      TG_ASSIGN_OR_RETURN(result_.adapters,
+                          AddAdapters(module(), graph_->body, spec_.adapters, spec_.is_trained));
+    }
     auto eval = std::make_unique<Graph>();
     eval->name = kEvalGraph;
     CloneBody(graph_->body, eval->body);
@@ -128,6 +132,21 @@ class StepBuilder {
     return sums;
   }
 
+  bool IsTrained(const BufferDecl& b) const {
+    if (result_.adapters.empty()) return spec_.is_trained(b);
+    return std::any_of(result_.adapters.begin(), result_.adapters.end(),
+                       [&](const Adapter& a) { return a.left == b.name || a.right == b.name; });
+  }
+
+  // Null: the loss has no factor.
+  Value LossScale(GraphBuilder& g, const std::vector<TrainedWeight>& trained) {
+    const bool has_halves = std::any_of(trained.begin(), trained.end(), [](const auto& t) {
+      return t.weight->dtype.scalar() == Scalar::kF16;
+    });
+    const double initial = spec_.loss_scale.value_or(has_halves ? 0x1p16 : 0);
+    return spec_.only_gradients || initial == 0 ? nullptr : MakeLossScale(g, initial);
+  }
+
   absl::Status FillTraining() {
     Body& body = graph_->body;
     GraphBuilder g(module(), body);
@@ -136,13 +155,18 @@ class StepBuilder {
     std::vector<TrainedWeight> trained;
     std::vector<Value> variables;
     for (const BufferDecl& b : module().buffers) {
-      if (b.role != Role::kParam || !b.dtype.is_float() || !spec_.is_trained(b)) continue;
-      trained.push_back({.name = b.name, .weight = g.ir().Buffer(b.name, b.dtype)});
+      if (b.role != Role::kParam || !b.dtype.is_float() || !IsTrained(b)) continue;
+      trained.push_back({.name = b.name,
+                         .weight = g.ir().Buffer(b.name, b.dtype),
+                         .decays = !spec_.decays || spec_.decays(b)});
       variables.push_back(trained.back().weight);
     }
     const Value mean = g.Div(sums.loss, sums.count);
+    const size_t declared = module().buffers.size();
+    const Value scale = LossScale(g, trained);
+    const Value loss = scale ? g.Mul(mean, g.Cast(scale, mean->dtype.scalar())) : mean;
     TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
-                        gradient::Gradients(module(), body, mean, variables));
+                        gradient::Gradients(module(), body, loss, variables));
     std::vector<TrainedWeight> reached;
     for (size_t i = 0; i < trained.size(); ++i) {
       if (!gradients[i]) continue;
@@ -157,11 +181,10 @@ class StepBuilder {
         b.role = Role::kState;
       }
     }
-    const size_t declared = module().buffers.size();
     if (spec_.only_gradients) {
       SinkGradients(g, reached, roots);
     } else {
-      for (const Value write : MakeUpdate(g, spec_.optimizer, spec_.schedule, reached))
+      for (const Value write : MakeUpdate(g, spec_.optimizer, spec_.schedule, reached, scale))
         roots.push_back({write, ""});
     }
     if (!g.ok()) return absl::InternalError(g.error());
