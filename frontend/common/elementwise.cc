@@ -39,7 +39,7 @@ Value GraphBuilder::Ceil(Value x) {
 }
 
 Value GraphBuilder::Round(Value x) {
-  return OfFloat(*this, x, [&](Value v) {
+  return OfFloat(*this, Detach(x), [&](Value v) {
     // From 2^p on, for a significand of p + 1 bits, every number is whole, so that adding 2^p
     // rounds.
     const Value least = Like(v, v->dtype.scalar() == Scalar::kF64 ? 0x1p52 : 0x1p23);

@@ -1,6 +1,9 @@
 // Functions of floats in terms of the IR's few: exp2, log2, sin, sqrt, recip, trunc, and the bits.
 // tools/accuracy/operators.def has their bounds. A device may contract a*b + c; where a difference
 // must be exact, the product is.
+//
+// The derivative of each expression is that of its function, also where a part of it is not chosen,
+// or is constant to the bit: a part that is not chosen must have a finite derivative.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "frontend/common/graph_builder.h"
 #include "frontend/common/of_float.h"
+#include "ir/value.h"
 
 namespace tg::frontend {
 namespace {
@@ -29,11 +33,22 @@ Value Polynomial(GraphBuilder& g, Value x, std::initializer_list<double> coeffic
   return Polynomial<std::initializer_list<double>>(g, x, coefficients);
 }
 
-// The upper half of v's significand: the product of two such numbers is exact.
+// The upper half of v's significand: the product of two such numbers is exact. What depends on it
+// has the derivative of the rest alone.
 Value High(GraphBuilder& g, Value v) {
   const Scalar bits = BitsType(v->dtype.scalar());
   const int64_t mask = IsF64(v) ? -(int64_t{1} << 27) : 0xfffff000;
-  return g.Bitcast(g.And(g.Bitcast(v, bits), g.ConstInt(bits, mask)), v->dtype.scalar());
+  const Value word = g.Bitcast(g.Detach(v), bits);
+  return g.Bitcast(g.And(word, g.ConstInt(bits, mask)), v->dtype.scalar());
+}
+
+// 1 or -1, as the sign's bit says, also of a zero: the odd function of |v| that is f(v) is
+// sign * f(sign * v), whose derivative at 0 is f's.
+Value SignFactor(GraphBuilder& g, Value v) {
+  const Scalar type = v->dtype.scalar(), bits = BitsType(type);
+  const auto top = static_cast<int64_t>(uint64_t{1} << (BitWidth(bits) - 1));
+  const Value sign = g.And(g.Bitcast(v, bits), g.ConstInt(bits, top));
+  return g.Bitcast(g.Or(sign, g.ConstInt(bits, BitsFromDouble(type, 1))), type);
 }
 
 // e^v with an error that does not grow with v. exp2(v * log2(e)) loses as many bits as the product
@@ -68,22 +83,20 @@ constexpr double kErfFar[] = {
 
 Value ErfF64(GraphBuilder& g, Value v) {
   // From 6 on the result rounds to 1.
-  const Value a = g.Min(g.Abs(v), g.Like(v, 6)), square = g.Mul(a, a), four = g.Like(v, 4);
+  const Value sign = SignFactor(g, v), a = g.Min(g.Mul(v, sign), g.Like(v, 6));
+  const Value square = g.Mul(a, a), four = g.Like(v, 4);
   const Value near = g.Mul(a, Polynomial(g, square, kErfNear));
   const Value t = g.Div(g.Sub(a, four), g.Add(a, four));
   const Value rest = g.Mul(WideExp(g, g.Neg(square)), Polynomial(g, t, kErfFar));
   const Value one = g.Like(v, 1);
-  return g.CopySign(g.Where(g.Lt(one, a), g.Sub(one, rest), near), v);
+  return g.Mul(sign, g.Where(g.Lt(one, a), g.Sub(one, rest), near));
 }
 
 }  // namespace
 
 Value GraphBuilder::CopySign(Value magnitude, Value sign) {
   if (!magnitude || !sign) return nullptr;
-  const Scalar type = magnitude->dtype.scalar(), bits = BitsType(type);
-  const auto top = static_cast<int64_t>(uint64_t{1} << (BitWidth(bits) - 1));
-  const Value of = And(Bitcast(sign, bits), ConstInt(bits, top));
-  return Bitcast(Or(Bitcast(Abs(magnitude), bits), of), type);
+  return Mul(Abs(magnitude), SignFactor(*this, sign));
 }
 
 Value GraphBuilder::Exp(Value x) {
@@ -99,10 +112,16 @@ Value GraphBuilder::Log(Value x) {
 
 Value GraphBuilder::Log1p(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    // Kahan: log(u) * v / (u - 1) for u = 1 + v cancels u's rounding.
+    // Kahan: log(u) * v / (u - 1) for u = 1 + v cancels u's rounding. The factor is detached:
+    // its derivative would be one of rounding errors. Near 0 a Taylor polynomial has both.
+    const double bound = 0x1p-5;
+    const Value near = Lt(Abs(v), Like(v, bound));
+    std::vector<double> terms;
+    for (int n = IsF64(v) ? 11 : 5; n > 0; --n) terms.push_back((n % 2 ? 1.0 : -1.0) / n);
+    const Value low = Where(near, v, Like(v, 0));
     const Value one = Like(v, 1), u = Add(one, v);
-    const Value exact = Mul(Log(u), Div(v, Sub(u, one)));
-    return Where(Eq(u, one), v, Where(IsInf(u, true, false), u, exact));
+    const Value factor = Where(Or(near, IsInf(u, true, false)), one, Detach(Div(v, Sub(u, one))));
+    return Where(near, Mul(low, Polynomial(*this, low, terms)), Mul(Log(u), factor));
   });
 }
 
@@ -113,8 +132,8 @@ Value GraphBuilder::Expm1(Value x) {
     double factorial = 1;
     for (int n = 1; n <= (IsF64(v) ? 14 : 7); ++n) terms.push_back(1 / (factorial *= n));
     std::reverse(terms.begin(), terms.end());
-    const Value near = Mul(v, Polynomial(*this, v, terms));
-    return Where(Lt(Abs(v), Like(v, 0.35)), near, Sub(Exp(v), Like(v, 1)));
+    const Value near = Lt(Abs(v), Like(v, 0.35)), low = Where(near, v, Like(v, 0));
+    return Where(near, Mul(low, Polynomial(*this, low, terms)), Sub(Exp(v), Like(v, 1)));
   });
 }
 
@@ -136,7 +155,11 @@ Value GraphBuilder::Cos(Value x) {
     const Value cosine = Where(overflows, Sub(one, Mul(Mul(other, other), two)), quotient);
     // The quotient of roundings may exceed 1 a little, and is that of zeros at 0.
     const Value within = Max(Min(cosine, one), Like(v, -1));
-    return Where(Lt(a, Like(v, IsF64(v) ? 0x1p-27 : 0x1p-13)), one, within);
+    const Value result = Where(Lt(a, Like(v, IsF64(v) ? 0x1p-27 : 0x1p-13)), one, within);
+    // The derivative of the quotient would cancel. A 0 with the derivatives of cos(v) is added:
+    // they are those of -2 sin(v/2)^2.
+    const Value half = Sin(Mul(v, Like(v, 0.5))), smooth = Mul(Mul(half, half), Like(v, -2));
+    return Add(Detach(result), Sub(smooth, Detach(smooth)));
   });
 }
 Value GraphBuilder::Tan(Value x) {
@@ -148,9 +171,10 @@ Value GraphBuilder::Atan(Value x) {
     // Reduces the argument to [0, 1] by atan(a) = pi/2 - atan(1/a), then to [-tan(pi/12),
     // tan(pi/12)] by atan(a) = pi/6 + atan((a sqrt(3) - 1) / (a + sqrt(3))), and evaluates a Taylor
     // polynomial.
-    const Value a = Abs(v), one = Like(v, 1), root3 = Like(v, std::numbers::sqrt3);
+    const Value sign = SignFactor(*this, v), a = Mul(v, sign), one = Like(v, 1);
+    const Value root3 = Like(v, std::numbers::sqrt3);
     const Value large = Lt(one, a);
-    const Value b = Where(large, Recip(a), a);
+    const Value b = Where(large, Recip(Max(a, one)), a);
     const Value far = Lt(Like(v, 0.2679491924311227), b);
     const Value c = Where(far, Div(Sub(Mul(b, root3), one), Add(b, root3)), b);
     std::vector<double> terms;
@@ -158,7 +182,7 @@ Value GraphBuilder::Atan(Value x) {
     Value r = Mul(c, Polynomial(*this, Mul(c, c), terms));
     r = Where(far, Add(r, Like(v, std::numbers::pi / 6)), r);
     r = Where(large, Sub(Like(v, std::numbers::pi / 2), r), r);
-    return CopySign(r, v);
+    return Mul(r, sign);
   });
 }
 
@@ -179,34 +203,37 @@ Value GraphBuilder::Acos(Value x) {
 
 Value GraphBuilder::Sinh(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    const Value a = Abs(v), e = Expm1(a), half = Like(v, 0.5), one = Like(v, 1);
+    const Value sign = SignFactor(*this, v), a = Mul(v, sign);
+    const Value e = Expm1(a), half = Like(v, 0.5), one = Like(v, 1);
     const Value near = Mul(half, Add(e, Div(e, Add(e, one))));
     // By the root of exp(a), which overflows where sinh(a) does not yet.
     const Value root = WideExp(*this, Mul(a, half));
     const Value far = Sub(Mul(Mul(half, root), root), Div(Div(half, root), root));
-    return CopySign(Where(Lt(a, one), near, far), v);
+    return Mul(Where(Lt(a, one), near, far), sign);
   });
 }
 Value GraphBuilder::Cosh(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    const Value half = Like(v, 0.5), root = WideExp(*this, Mul(Abs(v), half));
+    const Value half = Like(v, 0.5), root = WideExp(*this, Mul(Mul(v, SignFactor(*this, v)), half));
     return Add(Mul(Mul(half, root), root), Div(Div(half, root), root));
   });
 }
 Value GraphBuilder::Tanh(Value x) {
   return OfFloat(*this, x, [&](Value v) {
     // (e - 1) / (e + 1) for e = exp(2|v|), by expm1 so that small results keep their digits.
-    const Value a = Min(Abs(v), Like(v, 20)), e = Expm1(Mul(a, Like(v, 2)));
-    return CopySign(Div(e, Add(e, Like(v, 2))), v);
+    const Value sign = SignFactor(*this, v), a = Min(Mul(v, sign), Like(v, 20));
+    const Value e = Expm1(Mul(a, Like(v, 2)));
+    return Mul(Div(e, Add(e, Like(v, 2))), sign);
   });
 }
 Value GraphBuilder::Asinh(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    const Value a = Abs(v), one = Like(v, 1), a2 = Mul(a, a);
+    const Value sign = SignFactor(*this, v), a = Mul(v, sign);
+    const Value one = Like(v, 1), great = Like(v, 0x1p30), a2 = Mul(a, a);
     const Value near = Log1p(Add(a, Div(a2, Add(one, Sqrt(Add(a2, one))))));
     // The square overflows; far before, asinh(a) rounds to log(2a).
-    const Value far = Add(Log(a), Like(v, std::numbers::ln2));
-    return CopySign(Where(Lt(a, Like(v, 0x1p30)), near, far), v);
+    const Value far = Add(Log(Max(a, great)), Like(v, std::numbers::ln2));
+    return Mul(Where(Lt(a, great), near, far), sign);
   });
 }
 Value GraphBuilder::Acosh(Value x) {
@@ -220,9 +247,9 @@ Value GraphBuilder::Acosh(Value x) {
 }
 Value GraphBuilder::Atanh(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    const Value a = Abs(v), one = Like(v, 1);
+    const Value sign = SignFactor(*this, v), a = Mul(v, sign), one = Like(v, 1);
     const Value r = Mul(Like(v, 0.5), Log1p(Div(Mul(a, Like(v, 2)), Sub(one, a))));
-    return CopySign(r, v);
+    return Mul(r, sign);
   });
 }
 
@@ -249,8 +276,12 @@ Value GraphBuilder::Sigmoid(Value x) {
   return OfFloat(*this, x, [&](Value v) { return Recip(Add(Like(v, 1), Exp(Neg(v)))); });
 }
 Value GraphBuilder::Softplus(Value x) {
-  // max(v, 0) + log(1 + exp(-|v|)) does not overflow.
-  return OfFloat(*this, x, [&](Value v) { return Add(Relu(v), Log1p(Exp(Neg(Abs(v))))); });
+  // max(v, 0) + log(1 + exp(-|v|)) does not overflow. At 0 both parts choose the same side.
+  return OfFloat(*this, x, [&](Value v) {
+    const Value sign = SignFactor(*this, v), zero = Like(v, 0);
+    const Value positive = Where(Lt(sign, zero), zero, v);
+    return Add(positive, Log1p(Exp(Neg(Mul(v, sign)))));
+  });
 }
 Value GraphBuilder::Gelu(Value x) {
   return OfFloat(*this, x, [&](Value v) {

@@ -152,6 +152,8 @@ class GraphBuilder {
   Value Clip(Value x, Value low, Value high);  // null bounds are none
 
   // x, stored in a buffer, so that its uses read it instead of recomputing it.
+  // Its source, for derivatives a constant.
+  Value Detach(Value x) { return x ? ir_.Alu(Op::kDetach, {x}) : nullptr; }
   Value Stored(Value x) { return x ? ir_.Alu(Op::kContiguous, {x}) : nullptr; }
 
   // ---- Movement. Negative axes count from the end.

@@ -44,26 +44,27 @@ Value GraphBuilder::Mean(Value x, const Ints& axes, bool keep) {
   return Cast(Div(sum, DimValue(wide->dtype.scalar(), count)), type);
 }
 
+// What is subtracted from all elements of a row changes no result, and has no derivative.
 // The greatest exponential is 1, so that the sum is at least 1 and its reciprocal, which the
 // elements of a row share, does not overflow.
 Value GraphBuilder::Softmax(Value x, int64_t axis) {
   if (!x) return nullptr;
   const Value w = Widen(x);
-  const Value e = Exp(Sub(w, Reduce(Op::kMax, w, {axis}, true)));
+  const Value e = Exp(Sub(w, Detach(Reduce(Op::kMax, w, {axis}, true))));
   return Cast(Mul(e, Recip(Sum(e, {axis}, true))), x->dtype.scalar());
 }
 
 Value GraphBuilder::LogSoftmax(Value x, int64_t axis) {
   if (!x) return nullptr;
   const Value w = Widen(x);
-  const Value shifted = Sub(w, Reduce(Op::kMax, w, {axis}, true));
+  const Value shifted = Sub(w, Detach(Reduce(Op::kMax, w, {axis}, true)));
   return Cast(Sub(shifted, Log(Sum(Exp(shifted), {axis}, true))), x->dtype.scalar());
 }
 
 Value GraphBuilder::LogSumExp(Value x, const Ints& axes, bool keep) {
   if (!x) return nullptr;
   const Value w = Widen(x);
-  Value most = Reduce(Op::kMax, w, axes, true);
+  Value most = Detach(Reduce(Op::kMax, w, axes, true));
   // Infinities would cancel to NaN.
   most = Where(IsInf(most), Like(most, 0), most);
   const Value sum = Add(Log(Sum(Exp(Sub(w, most)), axes, true)), most);

@@ -71,6 +71,7 @@ Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink) {
   if (!x) return nullptr;
   Value most = g.Reduce(Op::kMax, x, {-1}, true);
   if (sink) most = g.Max(most, sink);
+  most = g.Detach(most);
   const Value e = g.Exp(g.Sub(x, most));
   Value sum = g.Sum(e, {-1}, true);
   if (sink) sum = g.Add(sum, g.Exp(g.Sub(sink, most)));

@@ -62,6 +62,38 @@ constexpr auto kRows = []<size_t... I>(std::index_sequence<I...>) {
 }
 (std::make_index_sequence<kNumRules>());
 
+// Whether `u` masks the bits of an integer: its highest one remains, or all but that one.
+bool MasksBits(const UOp* u, bool highest_remains) {
+  if (u->op != Op::kAnd || !u->dtype.is_int()) return false;
+  const int unused = 64 - BitWidth(u->dtype.scalar());
+  const uint64_t highest = uint64_t{1} << 63;
+  for (const UOp* s : u->srcs()) {
+    const UOp* constant = UniformConstant(s);
+    if (!constant) continue;
+    const uint64_t mask = static_cast<uint64_t>(constant->word()) << unused;
+    if (mask == (highest_remains ? highest : (highest - 1) >> unused << unused)) return true;
+  }
+  return false;
+}
+
+// The x whose magnitude `u` is: its bits without that of the sign. Null if `u` is something else.
+const UOp* MagnitudeOf(const UOp* u) {
+  if (u->op != Op::kBitcast || !u->dtype.is_float()) return nullptr;
+  const UOp* masked = u->src(0);
+  if (!MasksBits(masked, false)) return nullptr;
+  for (const UOp* s : masked->srcs()) {
+    if (s->op == Op::kBitcast && s->src(0)->dtype == u->dtype) return s->src(0);
+  }
+  return nullptr;
+}
+
+// Of |x|: dy, or -dy where x is negative, and 0 at 0.
+const UOp* OfMagnitude(GradientGraph& g, const UOp* x, const UOp* dy) {
+  const UOp* zero = g.b.Const(x->dtype, 0);
+  const UOp* right = g.b.Where(g.b.Lt(zero, x), dy, zero);
+  return g.b.Where(g.b.Lt(x, zero), g.b.Alu(Op::kNeg, {dy}), right);
+}
+
 // Gives a derivative of an elementwise op the shape of the source: scalars broadcast.
 const UOp* FitToScalar(GradientGraph& g, const UOp* derivative, const UOp* source) {
   const Shape& from = g.shapes.Of(derivative);
@@ -85,16 +117,20 @@ const UOp* Derivative(GradientGraph& g, const UOp* u, const UOp* dy, size_t sour
   return g.Refuse("there is no rule for it");
 }
 
-// The nodes that a gradient reaches: those of floats that depend on a node of `wrt`.
+// The nodes that a gradient reaches: those of floats that depend on a node of `wrt`, and integers
+// that are the bits of such floats, so that a float that is made of them is refused. Comparisons,
+// casts and the bit of the sign are constant but where they jump.
 NodeSet NodesBetween(UOpSpan order, UOpSpan wrt) {
   NodeSet between;
   for (const UOp* u : wrt) between.Insert(u);
   for (const UOp* u : order) {
+    if (u->op == Op::kDetach || u->dtype.is_bool()) continue;
+    if (MasksBits(u, true)) continue;
     // Calls and sinks have no value, but what they are given matters to whoever reads their
     // results.
-    if (!(u->dtype.is_float() || u->dtype.is_void()) || u->op == Op::kDetach) continue;
     for (const UOp* s : u->srcs()) {
-      if (!between.Contains(s)) continue;
+      const bool jumps = u->op == Op::kCast && (u->dtype.is_int() || s->dtype.is_int());
+      if (!between.Contains(s) || jumps) continue;
       between.Insert(u);
       break;
     }
@@ -112,21 +148,25 @@ absl::StatusOr<std::vector<const UOp*>> Gradients(const Module& module, Body& bo
   const NodeSet between = NodesBetween(order, wrt);
   NodeMap<const UOp*> gradients;
   const UOp* one = g.b.Const(of->dtype, 1);
+  const auto add = [&](const UOp* to, const UOp* part) {
+    const UOp* sum = gradients.Get(to);
+    gradients[to] = sum ? g.b.Add(sum, part) : part;
+  };
   gradients[of] = g.shapes.Of(of).empty() ? one : g.b.Broadcast(one, g.shapes.Of(of));
   for (auto u = order.rbegin(); u != order.rend(); ++u) {
     const UOp* dy = gradients.Get(*u);
     if (!dy || !between.Contains(*u)) continue;
     const uint32_t first = body.context->num_nodes();
-    for (size_t i = 0; i < (*u)->num_srcs; ++i) {
+    const UOp* x = MagnitudeOf(*u);
+    if (x && between.Contains(x)) add(x, OfMagnitude(g, x, dy));
+    for (size_t i = 0; !x && i < (*u)->num_srcs; ++i) {
       const UOp* s = (*u)->src(i);
       if (!between.Contains(s)) continue;
       const UOp* derivative = Derivative(g, *u, dy, i);
       if (!g.refusal.empty()) {
         return InvalidArgument(body.Describe(*u), " has no derivative: ", g.refusal);
       }
-      if (!derivative) continue;
-      const UOp* sum = gradients.Get(s);
-      gradients[s] = sum ? g.b.Add(sum, derivative) : derivative;
+      if (derivative) add(s, derivative);
     }
     if (const StringId origin = body.side.origin(*u)) {
       const std::string text = Cat("gradient of ", body.context->String(origin));

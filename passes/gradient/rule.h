@@ -4,18 +4,21 @@
 //
 // says that where `x * y` has the gradient `dy`, x gets `dy * y` and y gets `dy * x`. The left side
 // is an op on names: x, y and z are any sources, p a bool, c0 a constant. On the right, `out` is
-// the node itself, and `none` is a derivative that is 0 everywhere. Of several rows for an
+// the node itself, `none` a derivative that is 0 everywhere, and `greatest` the greatest finite
+// number. Of several rows for an
 // op, the first one that matches applies.
 #ifndef TG_PASSES_GRADIENT_RULE_H_
 #define TG_PASSES_GRADIENT_RULE_H_
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/float_format.h"
 #include "ir/uop.h"
 #include "passes/gradient/adjoint.h"
 #include "passes/rewrite/pattern.h"
@@ -30,6 +33,11 @@ struct None : Node {
   static constexpr Type kType = Type::kDomain;
 };
 inline constexpr None none;
+// The greatest finite number of the type.
+struct Greatest : Node {
+  static constexpr Type kType = Type::kDomain;
+};
+inline constexpr Greatest greatest;
 
 template <typename A>
 constexpr auto Sin(A a) {
@@ -93,6 +101,13 @@ const UOp* Build(const pattern::FloatLit& v, Bindings& names) {
 template <pattern::Type kAs>
 const UOp* Build(const pattern::None&, Bindings&) {
   return nullptr;
+}
+template <pattern::Type kAs>
+const UOp* Build(const pattern::Greatest&, Bindings& names) {
+  const FloatFormat f = FormatOf(names.type.scalar());
+  const double unit = std::ldexp(1, -f.mantissa_bits);
+  return names.b.Const(names.type, std::ldexp(f.has_inf ? 2 - unit : 2 - 2 * unit,
+                                              f.has_inf ? f.bias() : f.bias() + 1));
 }
 template <pattern::Type kAs, Op kOp, typename... A>
 const UOp* Build(const pattern::Alu<kOp, A...>& t, Bindings& names) {

@@ -24,7 +24,7 @@ inline constexpr const char* kIteration = "the values of its iterations are not 
 // clang-format off
 inline constexpr auto kRules = std::make_tuple(
     // ---- Functions
-    gradient(Exp2(x),           dy * (out * kLn2)),
+    gradient(Exp2(x),           dy * (Min(out, greatest) * kLn2)),  // 0, not NaN, for 1 / (1 + out)
     gradient(Log2(x),           FDiv(dy, x * kLn2)),
     gradient(Sin(x),            dy * Sin(x + kHalfPi)),
     gradient(Sqrt(x),           FDiv(dy, out * 2)),

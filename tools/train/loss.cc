@@ -54,7 +54,7 @@ Value MeanOfSample(GraphBuilder& g, Value x) {
 
 SampleLoss CrossEntropy(GraphBuilder& g, const LossSpec& spec, Value logits, Value labels) {
   // Subtracting the greatest logit changes no value, so that it needs no gradient.
-  const Value greatest = g.ir().Alu(Op::kDetach, {g.Reduce(Op::kMax, logits, {-1}, true)});
+  const Value greatest = g.Detach(g.Reduce(Op::kMax, logits, {-1}, true));
   const Value shifted = g.Sub(logits, greatest);
   const Value log_sum = g.Log(g.Sum(g.Exp(shifted), {-1}));
   const Dim classes = g.Extent(logits, static_cast<int64_t>(g.Rank(logits)) - 1);
@@ -74,7 +74,9 @@ SampleLoss CrossEntropy(GraphBuilder& g, const LossSpec& spec, Value logits, Val
 }  // namespace
 
 SampleLoss MakeLoss(GraphBuilder& g, const LossSpec& spec, Value output, Value target) {
-  const Value x = g.Cast(output, Scalar::kF32);
+  const Scalar type = output->dtype.scalar() == Scalar::kF64 ? Scalar::kF64 : Scalar::kF32;
+  const Value x = g.Cast(output, type);
+  if (target->dtype.is_float()) target = g.Cast(target, type);
   switch (spec.kind) {
     case LossKind::kCrossEntropy:
       return CrossEntropy(g, spec, x, target);
@@ -83,9 +85,7 @@ SampleLoss MakeLoss(GraphBuilder& g, const LossSpec& spec, Value output, Value t
       return {MeanOfSample(g, g.Mul(difference, difference)), nullptr};
     }
     case LossKind::kBinaryCrossEntropy: {
-      // max(x, 0) - x * target + log(1 + exp(-|x|)), which overflows nowhere.
-      const Value excess = g.Sub(g.Relu(x), g.Mul(x, target));
-      return {MeanOfSample(g, g.Add(excess, g.Log1p(g.Exp(g.Neg(g.Abs(x)))))), nullptr};
+      return {MeanOfSample(g, g.Sub(g.Softplus(x), g.Mul(x, target))), nullptr};
     }
   }
   return {};

@@ -30,7 +30,8 @@ struct TargetType {
 TargetType TargetOf(LossKind kind, const Shape& output);
 
 // What is computed of an output [batch, ...] and a target: the loss of each sample, and for
-// cross_entropy the share of its labels that have the greatest logit; both f32[batch].
+// cross_entropy the share of its labels that have the greatest logit; f32[batch], or the loss of an
+// output of f64 in f64.
 struct SampleLoss {
   frontend::Value loss = nullptr, accuracy = nullptr;
 };

@@ -15,6 +15,7 @@ namespace {
 struct WeightInputs {
   std::string_view op;
   std::vector<size_t> inputs;
+  bool may_be_constants = false;  // one element is then a number of a formula, not a weight
 };
 
 bool HasFloats(const onnx::TensorProto& t) {
@@ -38,15 +39,17 @@ absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view 
       {"SkipLayerNormalization", {2, 3, 4}},
       {"Gather", {0}},
       {"PRelu", {1}},
-      {"Add", {0, 1}},
-      {"Sub", {0, 1}},
-      {"Mul", {0, 1}},
-      {"Div", {0, 1}},
-      {"Transpose", {0}},
-      {"Identity", {0}},
+      {"Add", {0, 1}, true},
+      {"Sub", {0, 1}, true},
+      {"Mul", {0, 1}, true},
+      {"Div", {0, 1}, true},
+      {"Concat", {0, 1}, true},
+      {"Expand", {0}, true},
+      {"Transpose", {0}, true},
+      {"Identity", {0}, true},
   };
   TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
-  std::set<std::string_view> read, statistics;
+  std::set<std::string_view> read, read_as_weight, statistics;
   // Exporters share equal tensors, so that an Identity may make statistics of a weight.
   for (auto node = model.graph.nodes.rbegin(); node != model.graph.nodes.rend(); ++node) {
     for (size_t i = 3; node->op == "BatchNormalization" && i < node->inputs.size(); ++i) {
@@ -60,7 +63,9 @@ absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view 
     for (const WeightInputs& row : kWeightInputs) {
       if (row.op != node.op) continue;
       for (const size_t i : row.inputs) {
-        if (i < node.inputs.size()) read.insert(node.inputs[i]);
+        if (i >= node.inputs.size()) continue;
+        read.insert(node.inputs[i]);
+        if (!row.may_be_constants) read_as_weight.insert(node.inputs[i]);
       }
     }
   }
@@ -68,8 +73,8 @@ absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view 
   for (const onnx::TensorProto& t : model.graph.initializers) {
     const bool has_several =
         std::any_of(t.dims.begin(), t.dims.end(), [](int64_t d) { return d > 1; });
-    const bool is_weight = read.count(t.name) && !statistics.count(t.name);
-    if (has_several && HasFloats(t) && is_weight) weights.emplace(t.name);
+    const bool is_weight = has_several ? read.count(t.name) > 0 : read_as_weight.count(t.name) > 0;
+    if (is_weight && HasFloats(t) && !statistics.count(t.name)) weights.emplace(t.name);
   }
   return weights;
 }

@@ -71,13 +71,17 @@ absl::StatusOr<RateSchedule> ParseSchedule(std::string_view text) {
 
 namespace {
 
+constexpr char kLossScale[] = "train.scale";
+
 class Updates {
  public:
-  Updates(GraphBuilder& g, const OptimizerSpec& spec, const RateSchedule& schedule)
+  Updates(GraphBuilder& g, const OptimizerSpec& spec, const RateSchedule& schedule,
+          std::vector<Value>& gradients, Value scale)
       : g_(g), spec_(spec) {
-    const Value step = g_.Declare("train.step", {.dtype = kI32, .role = Role::kState});
-    const Value next = g_.Add(step, g_.ConstInt(Scalar::kI32, 1));
-    Write(step, next);
+    Scale(gradients, scale);
+    step_ = g_.Declare("train.step", {.dtype = kI32, .role = Role::kState});
+    const Value next = g_.Add(step_, g_.ConstInt(Scalar::kI32, 1));
+    Write(step_, next);
     steps_ = g_.Cast(next, Scalar::kF32);
     rate_ = Rate(schedule);
     // 1 - beta^steps, without the cancellation of the difference.
@@ -90,26 +94,14 @@ class Updates {
     }
   }
 
-  // Scales all gradients alike if their norm is too great.
-  void Clip(std::vector<Value>& gradients) {
-    if (!std::isfinite(spec_.clip)) return;
-    Value squares = nullptr;
-    for (const Value gradient : gradients) {
-      Value sum = g_.Mul(gradient, gradient);
-      frontend::Ints axes;
-      for (size_t i = 0; i < g_.Rank(sum); ++i) axes.push_back(static_cast<int64_t>(i));
-      if (!axes.empty()) sum = g_.Sum(sum, axes);
-      squares = squares ? g_.Add(squares, sum) : sum;
-    }
-    const Value norm = g_.Add(g_.Sqrt(squares), Number(1e-6));
-    const Value scale = g_.Stored(g_.Min(g_.Div(Number(spec_.clip), norm), Number(1)));
-    for (Value& gradient : gradients) gradient = g_.Mul(gradient, scale);
-  }
-
   void Add(const TrainedWeight& trained, Value gradient) {
-    const Value w = g_.Cast(trained.weight, Scalar::kF32);
-    const bool decays =
-        spec_.decay > 0 && (!spec_.decay_matrices_only || g_.Rank(trained.weight) > 1);
+    Value w = g_.Cast(trained.weight, Scalar::kF32), master = nullptr;
+    if (BitWidth(trained.weight->dtype.scalar()) < 32) {
+      master = StateLike(trained, ".master");
+      w = g_.Where(g_.Eq(step_, g_.ConstInt(Scalar::kI32, 0)), w, master);
+    }
+    const bool decays = spec_.decay > 0 && trained.decays &&
+                        (!spec_.decay_matrices_only || g_.Rank(trained.weight) > 1);
     Value change = nullptr;
     switch (spec_.kind) {
       case OptimizerKind::kSgd:
@@ -140,6 +132,7 @@ class Updates {
       }
     }
     const Value next = g_.Sub(w, g_.Mul(change, rate_));
+    if (master) Write(master, next);
     Write(trained.weight, g_.Cast(next, trained.weight->dtype.scalar()));
   }
 
@@ -148,7 +141,56 @@ class Updates {
  private:
   Value Number(double v) { return g_.Const(Scalar::kF32, v); }
 
+  Value SumOfSquares(const std::vector<Value>& gradients) {
+    Value squares = nullptr;
+    for (const Value gradient : gradients) {
+      Value sum = g_.Mul(gradient, gradient);
+      frontend::Ints axes;
+      for (size_t i = 0; i < g_.Rank(sum); ++i) axes.push_back(static_cast<int64_t>(i));
+      if (!axes.empty()) sum = g_.Sum(sum, axes);
+      squares = squares ? g_.Add(squares, sum) : sum;
+    }
+    return squares;
+  }
+
+  // Takes the factor of the loss out of the gradients, and scales all of them alike if their norm
+  // is too great.
+  void Scale(std::vector<Value>& gradients, Value loss_scale) {
+    const bool clips = std::isfinite(spec_.clip);
+    if (!clips && !loss_scale) return;
+    Value factor = loss_scale ? g_.Recip(loss_scale) : Number(1);
+    const Value norm = g_.Mul(g_.Sqrt(SumOfSquares(gradients)), factor);
+    if (loss_scale) {
+      // With the least factor they are what they are: a loss that is not finite will end the run.
+      const Value least = g_.Le(loss_scale, Number(1));
+      applies_ = g_.Or(least, g_.Lt(norm, Number(HUGE_VAL)));
+      WriteScale(loss_scale);
+    }
+    if (clips) {
+      const Value share = g_.Div(Number(spec_.clip), g_.Add(norm, Number(1e-6)));
+      factor = g_.Mul(factor, g_.Min(share, Number(1)));
+    }
+    factor = g_.Stored(factor);
+    for (Value& gradient : gradients) gradient = g_.Mul(gradient, factor);
+  }
+
+  void WriteScale(Value scale) {
+    const Value zero = g_.ConstInt(Scalar::kI32, 0), one = g_.ConstInt(Scalar::kI32, 1);
+    const Value steps = g_.Declare("train.scale.steps", {.dtype = kI32, .role = Role::kState});
+    const Value next = g_.Add(steps, one);
+    const Value grows = g_.Le(g_.ConstInt(Scalar::kI32, kStepsOfScale), next);
+    const Value more = g_.Min(g_.Mul(scale, Number(2)), Number(kGreatestScale));
+    const Value less = g_.Max(g_.Mul(scale, Number(0.5)), Number(1));
+    WriteAlways(steps, g_.Where(g_.And(applies_, g_.Not(grows)), next, zero));
+    WriteAlways(g_.ir().Buffer(kLossScale, kF32),
+                g_.Where(applies_, g_.Where(grows, more, scale), less));
+  }
+
   void Write(Value target, Value value) {
+    WriteAlways(target, applies_ ? g_.Where(applies_, value, target) : value);
+  }
+
+  void WriteAlways(Value target, Value value) {
     writes_.push_back(value ? g_.ir().context().Make(Op::kAssign, target->dtype, {target, value})
                             : nullptr);
   }
@@ -199,7 +241,9 @@ class Updates {
 
   GraphBuilder& g_;
   const OptimizerSpec& spec_;
-  Value steps_ = nullptr;  // including this one, as f32[]
+  Value step_ = nullptr;     // the number of steps before this one
+  Value applies_ = nullptr;  // whether the step changes the weights; null: it does
+  Value steps_ = nullptr;    // including this one, as f32[]
   Value rate_ = nullptr;
   // How much of a moving average that began with zeros is of gradients.
   Value first_share_ = nullptr, second_share_ = nullptr;
@@ -208,16 +252,21 @@ class Updates {
 
 }  // namespace
 
+Value MakeLossScale(GraphBuilder& g, double initial) {
+  const Value scale = g.Declare(kLossScale, {.dtype = kF32, .role = Role::kState});
+  const Value none = g.Eq(scale, g.Const(Scalar::kF32, 0));  // before the first step
+  return g.Where(none, g.Const(Scalar::kF32, initial), scale);
+}
+
 std::vector<Value> MakeUpdate(GraphBuilder& g, const OptimizerSpec& spec,
                               const RateSchedule& schedule,
-                              const std::vector<TrainedWeight>& weights) {
-  Updates updates(g, spec, schedule);
+                              const std::vector<TrainedWeight>& weights, Value scale) {
   std::vector<Value> gradients;
   for (const TrainedWeight& trained : weights) {
     // Several updates read it.
     gradients.push_back(g.Stored(g.Cast(trained.gradient, Scalar::kF32)));
   }
-  updates.Clip(gradients);
+  Updates updates(g, spec, schedule, gradients, scale);
   for (size_t i = 0; i < weights.size(); ++i) updates.Add(weights[i], gradients[i]);
   return updates.Take();
 }

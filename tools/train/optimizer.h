@@ -42,14 +42,25 @@ absl::StatusOr<RateSchedule> ParseSchedule(std::string_view text);
 struct TrainedWeight {
   std::string name;
   frontend::Value weight = nullptr, gradient = nullptr;
+  bool decays = true;  // if the optimizer says so
 };
+
+// The factor of the loss that keeps gradients of halves from underflow: a state, at first
+// `initial`. It is halved by a step whose gradients are not finite, which changes nothing else, and
+// doubled after kStepsOfScale steps in a row that are.
+inline constexpr int kStepsOfScale = 2000;
+inline constexpr double kGreatestScale = 0x1p30;
+frontend::Value MakeLossScale(frontend::GraphBuilder& g, double initial);
 
 // Adds the update to the graph and its states to the module: "train.step" (i32[], the number of
 // steps so far) and, for each weight, what the optimizer accumulates ("w.momentum", "w.square", in
-// f32). Returns the assigns. Types narrower than f32 are updated in f32 and rounded.
+// f32). Returns the assigns. A weight of a type narrower than f32 is the rounded value of a state
+// "w.master" in f32, which is updated: small changes would round to none. `scale` is the factor of
+// gradients that MakeLossScale made, or null.
 std::vector<frontend::Value> MakeUpdate(frontend::GraphBuilder& g, const OptimizerSpec& spec,
                                         const RateSchedule& schedule,
-                                        const std::vector<TrainedWeight>& weights);
+                                        const std::vector<TrainedWeight>& weights,
+                                        frontend::Value scale = nullptr);
 
 }  // namespace tg::train
 

@@ -169,6 +169,79 @@ TEST(Optimizer, Schedules) {
   });
 }
 
+// A graph with one weight, whose gradient is an input, and the buffers between its steps.
+class OneWeight {
+ public:
+  OneWeight(const char* optimizer, Scalar type, double initial_scale) : type_(type) {
+    module_.name = "t";
+    Graph& graph = *module_.graphs.emplace_back(std::make_unique<Graph>());
+    graph.name = "main";
+    GraphBuilder g(module_, graph.body);
+    const Value scale = initial_scale > 0 ? MakeLossScale(g, initial_scale) : nullptr;
+    const Value w = g.Declare("w", {.dtype = type, .shape = {{.size = 2}}, .role = Role::kState});
+    const Value dw = g.Declare("dw", {.dtype = type, .shape = {{.size = 2}}, .role = Role::kInput});
+    const auto writes = MakeUpdate(g, *ParseOptimizer(optimizer), {}, {{"w", w, dw}}, scale);
+    EXPECT_TRUE(g.ok()) << g.error();
+    graph.body.root = g.ir().Sink(writes);
+    EXPECT_TRUE(VerifyModule(module_).ok()) << VerifyModule(module_).message();
+    for (const BufferDecl& decl : module_.buffers) {
+      std::vector<int64_t> shape;
+      for (const DeclDim& d : decl.shape) shape.push_back(d.size);
+      Set(decl.name, decl.dtype.scalar(), shape, Numbers(shape.empty() ? 1 : 2, 0));
+    }
+    Set("w", type, {2}, {1, -2});
+  }
+
+  void Step(const Numbers& gradient) {
+    Set("dw", type_, {2}, gradient);
+    auto written = interpret::Interpret(module_, "main", buffers_, {});
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    for (auto& [name, buffer] : *written) buffers_[name] = buffer;
+  }
+  Numbers Get(const char* name) { return ToDoubles(buffers_.at(name)); }
+
+ private:
+  void Set(const std::string& name, Scalar type, const std::vector<int64_t>& shape,
+           const Numbers& numbers) {
+    buffers_[name] = interpret::BufferOf(type, shape, numbers);
+  }
+  Scalar type_;
+  Module module_;
+  HostBuffers buffers_;
+};
+
+// Each step changes a weight by less than half of its last place.
+TEST(Optimizer, HalvesHaveMastersOfF32) {
+  for (const Scalar type : {Scalar::kF16, Scalar::kBF16}) {
+    OneWeight run("sgd:lr=0.0625", type, 0);
+    const double unit = type == Scalar::kF16 ? 0x1p-11 : 0x1p-8;  // below 1
+    for (int i = 0; i < 64; ++i) run.Step({unit, 0});
+    EXPECT_EQ(run.Get("w"), (Numbers{1 - 4 * unit, -2}));
+    EXPECT_EQ(run.Get("w.master"), (Numbers{1 - 4 * unit, -2}));
+  }
+}
+
+TEST(Optimizer, LossScale) {
+  OneWeight run("adam:lr=0.5:beta1=0.5:beta2=0.5", Scalar::kF16, 1024);
+  run.Step({HUGE_VAL, 1});
+  // Nothing changed but the scale.
+  EXPECT_EQ(run.Get("w"), (Numbers{1, -2}));
+  EXPECT_EQ(run.Get("w.momentum"), (Numbers{0, 0}));
+  EXPECT_EQ(run.Get("train.step"), Numbers{0});
+  EXPECT_EQ(run.Get("train.scale"), Numbers{512});
+  run.Step({512, -1024});  // gradients of 1 and -2
+  EXPECT_EQ(run.Get("w.momentum"), (Numbers{0.5, -1}));
+  EXPECT_EQ(run.Get("train.step"), Numbers{1});
+  EXPECT_EQ(run.Get("train.scale"), Numbers{512});
+  EXPECT_EQ(run.Get("train.scale.steps"), Numbers{1});
+  for (int i = 1; i < kStepsOfScale; ++i) run.Step({0, 0});
+  EXPECT_EQ(run.Get("train.scale"), Numbers{1024});
+  EXPECT_EQ(run.Get("train.scale.steps"), Numbers{0});
+  // With the least scale a gradient that is not finite is written, so that the loss shows it.
+  for (int i = 0; i < 11; ++i) run.Step({NAN, 0});
+  EXPECT_TRUE(std::isnan(run.Get("w")[0]));
+}
+
 TEST(Optimizer, Errors) {
   const auto error = [](const char* text) {
     return std::string(ParseOptimizer(text).status().message());

@@ -25,19 +25,22 @@ struct LossSums {
 
 class StepBuilder {
  public:
-  StepBuilder(std::unique_ptr<Module> model, const LossSpec& loss) : loss_(loss) {
+  StepBuilder(std::unique_ptr<Module> model, const StepSpec& spec) : spec_(spec), loss_(spec.loss) {
     result_.module = std::move(model);
   }
 
-  absl::Status Build(const OptimizerSpec& optimizer, const RateSchedule& schedule,
-                     const std::function<bool(const BufferDecl&)>& is_trained) {
+  absl::Status Build() {
     TG_RETURN_IF_ERROR(FindModel());
     TG_RETURN_IF_ERROR(Declare());
+    if (spec_.adapters.rank > 0) {
+      TG_ASSIGN_OR_RETURN(result_.adapters,
+                          AddAdapters(module(), graph_->body, spec_.adapters, spec_.is_trained));
+    }
     auto eval = std::make_unique<Graph>();
     eval->name = kEvalGraph;
     CloneBody(graph_->body, eval->body);
     graph_->name = kTrainGraph;
-    TG_RETURN_IF_ERROR(FillTraining(optimizer, schedule, is_trained));
+    TG_RETURN_IF_ERROR(FillTraining());
     TG_RETURN_IF_ERROR(FillEvaluation(eval->body));
     module().graphs.push_back(std::move(eval));
     NoteInputs();
@@ -118,18 +121,33 @@ class StepBuilder {
     const BufferDecl& target = *module().FindBuffer(loss_.target);
     const Value weights = g.ir().Buffer(kSampleWeights, kF32);
     const SampleLoss sample = MakeLoss(g, loss_, output, g.ir().Buffer(loss_.target, target.dtype));
+    const Scalar type = sample.loss ? sample.loss->dtype.scalar() : Scalar::kF32;
     LossSums sums;
-    sums.loss = g.Sum(g.Mul(sample.loss, weights), {0});
-    sums.count = g.Sum(weights, {0});
+    sums.loss = g.Sum(g.Mul(sample.loss, g.Cast(weights, type)), {0});
+    sums.count = g.Cast(g.Sum(weights, {0}), type);
     if (sample.accuracy) sums.accuracy = g.Sum(g.Mul(sample.accuracy, weights), {0});
     if (!g.ok()) return InvalidArgument("--loss: ", g.error());
-    roots.push_back({sums.loss, kLossSum});
+    roots.push_back({g.Cast(sums.loss, Scalar::kF32), kLossSum});
     if (sums.accuracy) roots.push_back({sums.accuracy, kAccuracySum});
     return sums;
   }
 
-  absl::Status FillTraining(const OptimizerSpec& optimizer, const RateSchedule& schedule,
-                            const std::function<bool(const BufferDecl&)>& is_trained) {
+  bool IsTrained(const BufferDecl& b) const {
+    if (result_.adapters.empty()) return spec_.is_trained(b);
+    return std::any_of(result_.adapters.begin(), result_.adapters.end(),
+                       [&](const Adapter& a) { return a.left == b.name || a.right == b.name; });
+  }
+
+  // Null: the loss has no factor.
+  Value LossScale(GraphBuilder& g, const std::vector<TrainedWeight>& trained) {
+    const bool has_halves = std::any_of(trained.begin(), trained.end(), [](const auto& t) {
+      return t.weight->dtype.scalar() == Scalar::kF16;
+    });
+    const double initial = spec_.loss_scale.value_or(has_halves ? 0x1p16 : 0);
+    return spec_.only_gradients || initial == 0 ? nullptr : MakeLossScale(g, initial);
+  }
+
+  absl::Status FillTraining() {
     Body& body = graph_->body;
     GraphBuilder g(module(), body);
     std::vector<SinkRoot> roots;
@@ -137,13 +155,18 @@ class StepBuilder {
     std::vector<TrainedWeight> trained;
     std::vector<Value> variables;
     for (const BufferDecl& b : module().buffers) {
-      if (b.role != Role::kParam || !b.dtype.is_float() || !is_trained(b)) continue;
-      trained.push_back({.name = b.name, .weight = g.ir().Buffer(b.name, b.dtype)});
+      if (b.role != Role::kParam || !b.dtype.is_float() || !IsTrained(b)) continue;
+      trained.push_back({.name = b.name,
+                         .weight = g.ir().Buffer(b.name, b.dtype),
+                         .decays = !spec_.decays || spec_.decays(b)});
       variables.push_back(trained.back().weight);
     }
     const Value mean = g.Div(sums.loss, sums.count);
+    const size_t declared = module().buffers.size();
+    const Value scale = LossScale(g, trained);
+    const Value loss = scale ? g.Mul(mean, g.Cast(scale, mean->dtype.scalar())) : mean;
     TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
-                        gradient::Gradients(module(), body, mean, variables));
+                        gradient::Gradients(module(), body, loss, variables));
     std::vector<TrainedWeight> reached;
     for (size_t i = 0; i < trained.size(); ++i) {
       if (!gradients[i]) continue;
@@ -158,9 +181,12 @@ class StepBuilder {
         b.role = Role::kState;
       }
     }
-    const size_t declared = module().buffers.size();
-    for (const Value write : MakeUpdate(g, optimizer, schedule, reached))
-      roots.push_back({write, ""});
+    if (spec_.only_gradients) {
+      SinkGradients(g, reached, roots);
+    } else {
+      for (const Value write : MakeUpdate(g, spec_.optimizer, spec_.schedule, reached, scale))
+        roots.push_back({write, ""});
+    }
     if (!g.ok()) return absl::InternalError(g.error());
     for (size_t i = declared; i < module().buffers.size(); ++i) {
       if (module().buffers[i].role == Role::kState) {
@@ -170,6 +196,19 @@ class StepBuilder {
     gradient::SetRoots(body, roots);
     Compact(body);
     return absl::OkStatus();
+  }
+
+  void SinkGradients(GraphBuilder& g, const std::vector<TrainedWeight>& weights,
+                     std::vector<SinkRoot>& roots) {
+    for (const TrainedWeight& trained : weights) {
+      BufferDecl decl = *module().FindBuffer(trained.name);
+      const std::string name = gradient::FreeSymbol(module(), trained.name + ".grad");
+      g.Declare(
+          name,
+          {.dtype = decl.dtype, .shape = decl.shape, .role = Role::kOutput, .device = decl.device});
+      result_.gradients.push_back(name);
+      roots.push_back({trained.gradient, name});
+    }
   }
 
   absl::Status FillEvaluation(Body& body) {
@@ -196,6 +235,7 @@ class StepBuilder {
     }
   }
 
+  const StepSpec& spec_;
   const LossSpec& loss_;
   TrainingModule result_;
   Graph* graph_ = nullptr;
@@ -203,11 +243,10 @@ class StepBuilder {
 
 }  // namespace
 
-absl::StatusOr<TrainingModule> MakeTrainingModule(
-    std::unique_ptr<Module> model, const LossSpec& loss, const OptimizerSpec& optimizer,
-    const RateSchedule& schedule, const std::function<bool(const BufferDecl&)>& is_trained) {
-  StepBuilder builder(std::move(model), loss);
-  TG_RETURN_IF_ERROR(builder.Build(optimizer, schedule, is_trained));
+absl::StatusOr<TrainingModule> MakeTrainingModule(std::unique_ptr<Module> model,
+                                                  const StepSpec& spec) {
+  StepBuilder builder(std::move(model), spec);
+  TG_RETURN_IF_ERROR(builder.Build());
   return builder.Take();
 }
 

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "tools/train/adapters.h"
 #include "tools/train/loss.h"
 #include "tools/train/optimizer.h"
 
@@ -29,18 +31,34 @@ struct TrainingModule {
   std::vector<std::string> weights;  // states that a step changes, in the order of declaration
   // Other states: what the optimizer accumulates, and the number of steps.
   std::vector<std::string> accumulators;
+  std::vector<Adapter> adapters;
+  std::vector<std::string> gradients;  // outputs, one for each weight; of `only_gradients`
   std::vector<std::string> inputs;  // of the model that the data have to give, without the target
   int64_t batch = 0;
   int64_t classes = 0;  // of cross_entropy
   bool has_accuracy = false;
 };
 
+// What a step computes.
+struct StepSpec {
+  LossSpec loss;
+  OptimizerSpec optimizer;
+  RateSchedule schedule;
+  // The step changes no weight, but writes the gradient of each into an output, in the weight's
+  // type.
+  bool only_gradients = false;
+  std::function<bool(const BufferDecl&)> is_trained;
+  std::function<bool(const BufferDecl&)> decays;  // null: all weights, as the optimizer says
+  std::optional<double>
+      loss_scale;        // the first factor, or 0 for none; not given: of weights of f16
+  AdapterSpec adapters;  // with a rank: only adapters of what is_trained accepts are trained
+};
+
 // Makes the module of a model, which it changes. Weights are the params of floats that the loss
 // depends on and `is_trained` accepts. InvalidArgument if the loss's output or the batch do not
 // fit, no weight is left, or an op on the way has no derivative.
-absl::StatusOr<TrainingModule> MakeTrainingModule(
-    std::unique_ptr<Module> model, const LossSpec& loss, const OptimizerSpec& optimizer,
-    const RateSchedule& schedule, const std::function<bool(const BufferDecl&)>& is_trained);
+absl::StatusOr<TrainingModule> MakeTrainingModule(std::unique_ptr<Module> model,
+                                                  const StepSpec& spec);
 
 }  // namespace tg::train
 

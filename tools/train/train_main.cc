@@ -1,5 +1,6 @@
 #include "tools/train/train_main.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -36,10 +37,12 @@ namespace {
 constexpr char kTool[] = "tg-train";
 
 struct TrainFlags {
-  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output;
+  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output, gradients;
   std::string input_format = "auto";
-  std::vector<std::string> data, eval, device_texts, frozen;
-  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch;
+  std::string lora_text;
+  AdapterSpec adapters;
+  std::vector<std::string> data, eval, device_texts, frozen, without_decay;
+  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch, loss_scale;
   driver::ModelSizes sizes;
   bool init = false, list_devices = false, version = false, help = false;
   TrainOptions options;
@@ -59,6 +62,9 @@ void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Repeated("data", "FILE", &data, "the samples: FILE.npz, or NAME=FILE.npy for each array");
   flags.Repeated("eval", "FILE", &eval, "samples for an evaluation after each epoch");
   flags.Repeated("freeze", "TEXT", &frozen, "weights whose names contain this are not trained");
+  flags.String(
+      "lora", "rank:N[:alpha=A]", &lora_text,
+      "train only a product of two matrices of this rank, added to each weight of a product");
   flags.Bool("init", &init, "begin with random weights, by the seed");
   driver::AddInputFormat(flags, &input_format);
   sizes.AddTo(flags);
@@ -66,6 +72,10 @@ void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Int("batch", "N", &batch, "the samples of a step, where the model leaves it open (32)");
   flags.String("optimizer", "KIND[:KEY=VALUE...]", &optimizer_text,
                "sgd, adam, adamw or lion; lr, decay, clip, momentum, beta1, beta2, eps");
+  flags.Repeated("no-decay", "TEXT", &without_decay,
+                 "weights whose names contain this do not decay");
+  flags.Int("loss-scale", "N", &loss_scale,
+            "the first factor of the loss, which adapts; 0: none (65536 for weights of f16)");
   flags.String("schedule", "KIND[:warmup=N]", &schedule_text,
                "the rate over the steps: constant, linear or cosine");
   flags.Int("epochs", "N", &epochs, "how often each sample is used");
@@ -78,6 +88,8 @@ void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Group("Files");
   flags.String("output", "FILE", &output,
                "the trained weights: .safetensors; or the model with them, .onnx or .uop");
+  flags.String("gradients", "FILE", &gradients,
+               "do not train: write the gradients of the first batch's mean loss, .safetensors");
   flags.String("checkpoint", "FILE", &options.checkpoint,
                "all states, after each epoch; --resume continues with them");
   flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");
@@ -102,15 +114,22 @@ absl::Status TrainFlags::Interpret() {
   TG_RETURN_IF_ERROR(parse("--loss", ParseLoss(loss_text), &loss));
   TG_RETURN_IF_ERROR(parse("--optimizer", ParseOptimizer(optimizer_text), &optimizer));
   TG_RETURN_IF_ERROR(parse("--schedule", ParseSchedule(schedule_text), &schedule));
+  if (!lora_text.empty()) TG_RETURN_IF_ERROR(parse("--lora", ParseAdapters(lora_text), &adapters));
+  if (init && adapters.rank > 0)
+    return InvalidArgument("--lora needs weights, not those of --init");
   TG_RETURN_IF_ERROR(sizes.Parse());
   if (batch.value_or(1) < 1) return InvalidArgument("--batch must be at least 1");
   TG_RETURN_IF_ERROR(parse("--device", runtime::ParseDeviceRequest(device_texts), &devices));
   if (!output.empty()) TG_RETURN_IF_ERROR(CheckOutputName(output));
+  if (!gradients.empty() && !gradients.ends_with(".safetensors")) {
+    return InvalidArgument("--gradients: ", gradients, " does not end with .safetensors");
+  }
   options.epochs = epochs.value_or(1);
   options.seed = static_cast<uint64_t>(seed.value_or(1));
   options.patience = patience.value_or(0);
   options.checkpoint_steps = checkpoint_steps.value_or(0);
   if (options.epochs < 0) return InvalidArgument("--epochs must be at least 0");
+  if (loss_scale.value_or(0) < 0) return InvalidArgument("--loss-scale must be at least 0");
   if (options.patience < 0) return InvalidArgument("--patience must be at least 0");
   if (options.checkpoint_steps < 0) return InvalidArgument("--checkpoint-steps must be at least 0");
   if (options.patience > 0 && eval.empty()) return InvalidArgument("--patience needs --eval");
@@ -152,6 +171,11 @@ int64_t CountSteps(int64_t samples, int64_t batch, int64_t epochs) {
   return std::max<int64_t>(1, (samples + batch - 1) / batch * epochs);
 }
 
+bool ContainsOneOf(const std::string& name, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return name.find(part) != std::string::npos; });
+}
+
 class Run {
  public:
   Run(const std::string& path, TrainFlags& flags) : path_(path), flags_(flags) {}
@@ -189,6 +213,7 @@ class Run {
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                         runtime::OpenSession(Clone(*training_.module), flags_.devices));
     TG_RETURN_IF_ERROR(StartWeights(*session));
+    if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());
     const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
     TG_RETURN_IF_ERROR(
@@ -200,19 +225,32 @@ class Run {
   absl::Status MakeModule() {
     const auto is_trained = [&](const BufferDecl& b) {
       if (!onnx_weights_.empty() && !onnx_weights_.count(b.name)) return false;
-      for (const std::string& part : flags_.frozen) {
-        if (b.name.find(part) != std::string::npos) return false;
-      }
-      return true;
+      return !ContainsOneOf(b.name, flags_.frozen);
     };
-    TG_ASSIGN_OR_RETURN(training_, MakeTrainingModule(Clone(*model_), flags_.loss, flags_.optimizer,
-                                                      flags_.schedule, is_trained));
+    const auto decays = [&](const BufferDecl& b) {
+      return !ContainsOneOf(b.name, flags_.without_decay);
+    };
+    TG_ASSIGN_OR_RETURN(
+        training_, MakeTrainingModule(Clone(*model_), {.loss = flags_.loss,
+                                                       .optimizer = flags_.optimizer,
+                                                       .schedule = flags_.schedule,
+                                                       .only_gradients = !flags_.gradients.empty(),
+                                                       .is_trained = is_trained,
+                                                       .decays = decays,
+                                                       .loss_scale = flags_.loss_scale,
+                                                       .adapters = flags_.adapters}));
     return absl::OkStatus();
   }
 
   absl::Status StartWeights(runtime::Session& session) {
     if (flags_.init) return InitializeWeights(session, training_, flags_.options.seed);
-    for (const std::string& name : training_.weights) {
+    std::vector<std::string> needed = training_.weights;
+    if (!training_.adapters.empty()) {
+      TG_RETURN_IF_ERROR(InitializeAdapters(session, training_, flags_.options.seed));
+      needed.clear();
+      for (const Adapter& adapter : training_.adapters) needed.push_back(adapter.weight);
+    }
+    for (const std::string& name : needed) {
       if (runtime::HasContents(*training_.module->FindBuffer(name))) continue;
       return InvalidArgument("weight ", Quote(name),
                              " has no contents in the model; --init makes random ones");
@@ -226,17 +264,34 @@ class Run {
         Cat("--optimizer=", flags_.optimizer_text, " --schedule=", flags_.schedule_text,
             " --loss=", flags_.loss_text, " --seed=", flags_.options.seed, ", batches of ",
             training_.batch, ", ", samples, " samples");
+    for (const std::string& part : flags_.without_decay) text += Cat(" --no-decay=", part);
+    if (flags_.loss_scale) text += Cat(" --loss-scale=", *flags_.loss_scale);
+    if (!flags_.lora_text.empty()) text += Cat(" --lora=", flags_.lora_text);
     if (flags_.schedule.kind != ScheduleKind::kConstant) {
       text += Cat(", ", flags_.schedule.total, " steps");
     }
     return text;
   }
 
+  absl::Status WriteGradients(runtime::Session& session, Samples& samples) {
+    TG_RETURN_IF_ERROR(samples.SetBatch(session, PlainOrder(samples.size()), 0).status());
+    TG_RETURN_IF_ERROR(session.Run(kTrainGraph));
+    TG_ASSIGN_OR_RETURN(const Tensors read, ReadStates(session, training_.gradients));
+    Tensors gradients;
+    for (size_t i = 0; i < training_.weights.size(); ++i) {
+      gradients[training_.weights[i]] = read.at(training_.gradients[i]);
+    }
+    return WriteModel(flags_.gradients, *model_, gradients, {});
+  }
+
   absl::Status Write(runtime::Session& session) {
-    TG_ASSIGN_OR_RETURN(const Tensors weights, ReadStates(session, training_.weights));
+    TG_ASSIGN_OR_RETURN(const Tensors weights, training_.adapters.empty()
+                                                   ? ReadStates(session, training_.weights)
+                                                   : MergedWeights(session, training_));
     std::vector<std::string> others;
     for (const BufferDecl& b : training_.module->buffers) {
-      if (b.role == Role::kParam && !b.file.empty()) others.push_back(b.name);
+      if (b.role == Role::kParam && !b.file.empty() && !weights.count(b.name))
+        others.push_back(b.name);
     }
     TG_ASSIGN_OR_RETURN(const Tensors fixed, ReadStates(session, others));
     if (flags_.output.ends_with(".onnx")) {

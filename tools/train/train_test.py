@@ -83,6 +83,10 @@ class Train(unittest.TestCase):
                 archive.writestr(array + ".npy", contents)
         return self.folder + name
 
+    def pixels(self, count):
+        """The first images, in f32."""
+        return struct.pack("<%df" % (64 * count), *self.arrays["x.npy"][-1437 * 64:][:64 * count])
+
     def held_out(self, printed):
         """(loss, accuracy) of the last epoch."""
         return re.findall(r"held out: loss ([\d.]+)  accuracy ([\d.]+) %", printed)[-1]
@@ -181,6 +185,59 @@ class Train(unittest.TestCase):
         self.assertEqual(re.findall(r"held out: loss ([\d.]+)", again), losses[-1:])
         self.assert_error("--batch: the model has batches of 64", "--batch=32")
         self.assert_error("needs an ONNX model to change", "-o", output)
+
+    def test_adapters(self):
+        options = ["--lora=rank:3:alpha=6", "--optimizer=adamw:lr=1e-2", "--epochs=2", *self.eval]
+        output = self.folder + "w.safetensors"
+        printed = self.train(*options, "-o", self.folder + "w.uop",
+                             "--checkpoint=" + self.folder + "c")
+        states = tensors(self.folder + "c")
+        matrices = sorted(name for name in states if ".lora." in name and name.count(".") == 3)
+        self.assertEqual(matrices, sorted(
+            "%s.weight.lora.%s" % (layer, side) for side in ("left", "right")
+            for layer in ("conv1", "conv2", "conv3", "fc")))
+        # What is written are the weights with what the adapters add, and all others.
+        old, new = tensors(self.digits + "digits.safetensors"), tensors(output)
+        self.assertEqual(set(new), set(old))
+        changed = {name for name in old if old[name] != new[name]}
+        self.assertEqual(changed, {name for name in old if name.endswith("weight")})
+        again = self.train("--optimizer=sgd:lr=0", *self.eval, model=self.folder + "w.uop")
+        self.assertEqual(self.held_out(again), self.held_out(printed))
+        # The first step begins with the model's weights: it has the model's loss.
+        at_rest = ["--optimizer=sgd:lr=0", *self.eval]
+        self.assertEqual(self.held_out(self.train("--lora=rank:2", *at_rest)),
+                         self.held_out(self.train(*at_rest)))
+        self.assert_error("--lora: no weight of a product has more than 64 rows and columns",
+                          "--lora=rank:64")
+        self.assert_error("--lora: write rank:N, with N of at least 1", "--lora=8", code=2)
+        self.assert_error("--lora needs weights", "--lora=rank:2", "--init", code=2)
+
+    def test_no_decay(self):
+        # A rate of 0 for gradients: only what decays changes.
+        output = self.folder + "w.safetensors"
+        self.train("--optimizer=sgd:lr=1e-20:decay=1e19", "--no-decay=bias", "--no-decay=fc",
+                   "-o", output)
+        old, new = tensors(self.digits + "digits.safetensors"), tensors(output)
+        self.assertEqual({name for name in old if old[name] != new[name]},
+                         {"conv1.weight", "conv2.weight", "conv3.weight"})
+
+    def test_gradients_are_those_of_a_step(self):
+        # All samples are one batch, so that their order changes only rounding.
+        data = self.archive(x=npy("<f4", [64, 1, 8, 8], self.pixels(64)),
+                            labels=npy("|u1", [64], self.arrays["labels.npy"][-1437:-1437 + 64]))
+        self.train("--gradients=" + self.folder + "g.safetensors", data=data)
+        self.train("--optimizer=sgd:lr=1", "-o", self.folder + "new.safetensors", data=data)
+        gradients, after = (tensors(self.folder + name) for name in ("g.safetensors", "new.safetensors"))
+        before = tensors(self.digits + "digits.safetensors")
+        self.assertEqual(set(gradients), set(after))
+        for name, bits in gradients.items():
+            g, old, new = (struct.unpack("<%df" % (len(bits) // 4), t) for t in
+                           (bits, before[name], after[name]))
+            self.assertGreater(max(map(abs, g)), 0)
+            for dw, a, b in zip(g, old, new):
+                self.assertAlmostEqual(dw, a - b, delta=1e-6 + 1e-6 * abs(a))
+        self.assert_error("--gradients: a.onnx does not end with .safetensors", "--gradients=a.onnx",
+                          code=2)
 
     def test_a_loss_that_is_not_finite(self):
         wild = ["--optimizer=sgd:lr=1e30", "--epochs=3"]

@@ -2,16 +2,10 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
-#include "ir/interpret/host_buffer.h"
-#include "ir/interpret/random_data.h"
-#include "ir/interpret/scalar.h"
-#include "ir/value.h"
-#include "runtime/session/tensors.h"
 
 namespace tg::train {
 namespace {
@@ -26,15 +20,6 @@ absl::StatusOr<double> ReadNumber(runtime::Session& session, const char* name) {
   float number = 0;
   TG_RETURN_IF_ERROR(session.GetInto(name, std::as_writable_bytes(std::span(&number, 1))));
   return number;
-}
-
-// The contents with which a state of the module begins.
-absl::StatusOr<runtime::HostTensor> ZerosFor(const TrainingModule& training,
-                                             const std::string& state) {
-  const BufferDecl& decl = *training.module->FindBuffer(state);
-  std::vector<int64_t> shape;
-  for (const DeclDim& d : decl.shape) shape.push_back(d.size);
-  return runtime::MakeHostTensor(*runtime::ElementTypeOf(decl.dtype.scalar()), shape);
 }
 
 class Trainer {
@@ -78,7 +63,7 @@ class Trainer {
   // the weights.
   absl::Status PrepareStates() {
     for (const std::string& name : training_.accumulators) {
-      TG_ASSIGN_OR_RETURN(const runtime::HostTensor zeros, ZerosFor(training_, name));
+      TG_ASSIGN_OR_RETURN(const runtime::HostTensor zeros, ZerosFor(*training_.module, name));
       TG_RETURN_IF_ERROR(session_.Set(name, zeros));
     }
     TG_RETURN_IF_ERROR(samples_.SetBatch(session_, PlainOrder(samples_.size()), 0).status());
@@ -204,33 +189,6 @@ absl::StatusOr<Score> Evaluate(runtime::Session& session, const TrainingModule& 
   }
   const auto n = static_cast<double>(samples.size());
   return Score{score.loss / n, score.accuracy / n};
-}
-
-absl::Status InitializeWeights(runtime::Session& session, const TrainingModule& training,
-                               uint64_t seed) {
-  uint64_t number = 0;
-  for (const std::string& name : training.weights) {
-    TG_ASSIGN_OR_RETURN(runtime::HostTensor tensor, ZerosFor(training, name));
-    const std::vector<int64_t>& shape = tensor.shape;
-    const Scalar scalar = runtime::ScalarOf(tensor.type);
-    const auto count = static_cast<size_t>(interpret::NumElements(shape));
-    const bool is_matrix = shape.size() > 1;
-    const double bound =
-        is_matrix && count > 0
-            ? 1 / std::sqrt(static_cast<double>(count) / static_cast<double>(shape[0]))
-            : 0;
-    const bool is_scale =
-        name.ends_with("weight") || name.ends_with("scale") || name.ends_with("gamma");
-    const uint64_t key = interpret::Threefry2x32(number++, seed);
-    for (size_t i = 0; i < count; ++i) {
-      const uint64_t random = interpret::Threefry2x32(i, key) >> 11;
-      const double unit = static_cast<double>(random) * 0x1p-53;
-      const double value = is_matrix ? (2 * unit - 1) * bound : is_scale ? 1 : 0;
-      interpret::StoreBits(scalar, tensor.data.data(), i, BitsFromDouble(scalar, value));
-    }
-    TG_RETURN_IF_ERROR(session.Set(name, tensor));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace tg::train

@@ -41,10 +41,20 @@ absl::Status Train(runtime::Session& session, const TrainingModule& training, Sa
 absl::StatusOr<Score> Evaluate(runtime::Session& session, const TrainingModule& training,
                                Samples& samples);
 
+// A tensor of zeros for a state of the module.
+absl::StatusOr<runtime::HostTensor> ZerosFor(const Module& module, const std::string& state);
+
 // Random weights that the seed gives: of several axes, uniform within 1 / sqrt(elements of a row);
 // of one axis, ones if the name says that they are a scale, else zeros.
 absl::Status InitializeWeights(runtime::Session& session, const TrainingModule& training,
                                uint64_t seed);
+
+// Zeros for the left matrices of adapters, random numbers for the right ones, so that the weights
+// begin as they are.
+absl::Status InitializeAdapters(runtime::Session& session, const TrainingModule& training,
+                                uint64_t seed);
+// The adapted weights with what their adapters add.
+absl::StatusOr<Tensors> MergedWeights(runtime::Session& session, const TrainingModule& training);
 
 // The first node of the step with a value that is not finite, of sources that are, for the inputs
 // that the session has and these states; empty if there is none.
