@@ -1,25 +1,14 @@
 #include "capi/input.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/status.h"
 #include "capi/structs.h"
-#include "frontend/onnx/signature.h"
-#include "ir/interpret/host_buffer.h"
-#include "runtime/artifact/artifact_file.h"
 #include "runtime/session/tensors.h"
-#include "tools/driver/input.h"
-#include "tools/driver/model_sizes.h"
 
 namespace tg::capi {
 namespace {
-
-// Inputs that determine shapes or axes have fewer elements.
-constexpr size_t kMaxKnownInput = 4096;
 
 absl::Status ReadSizes(const char* const* names, const int64_t* values, size_t count,
                        std::string_view what, std::map<std::string, int64_t, std::less<>>& sizes) {
@@ -34,38 +23,6 @@ absl::Status ReadSizes(const char* const* names, const int64_t* values, size_t c
     sizes[names[i]] = values[i];
   }
   return absl::OkStatus();
-}
-
-// What an ONNX model is told of the inputs that it will be given.
-absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(const Input& input,
-                                                      const LoadOptions& options) {
-  onnx::OnnxImportOptions import = options.onnx;
-  const absl::StatusOr<onnx::OnnxSignature> signature = onnx::ReadOnnxSignature(input.bytes());
-  // What is wrong with a damaged model is an error of its import.
-  if (!signature.ok()) return import;
-  TG_RETURN_IF_ERROR(
-      driver::CheckDimensions(*signature, import.sizes, import.max_sizes, "size", "greatest size"));
-  for (const TensorView& tensor : options.inputs) {
-    const std::string name(tensor.name);
-    import.input_shapes[name].assign(tensor.shape().begin(), tensor.shape().end());
-    if (tensor.data == nullptr) continue;
-    const auto declared = std::find_if(signature->inputs.begin(), signature->inputs.end(),
-                                       [&](const auto& i) { return i.name == tensor.name; });
-    // An unknown name is an error of the import.
-    if (declared == signature->inputs.end() || !declared->scalar) continue;
-    TG_ASSIGN_OR_RETURN(const runtime::HostTensor contents, tensor.Copy());
-    if (runtime::ScalarOf(tensor.type) != *declared->scalar) {
-      return InvalidArgument("input '", tensor.name, "' is of type ", declared->type, ", not ",
-                             runtime::ElementTypeName(tensor.type));
-    }
-    const size_t elements = contents.data.size() / runtime::ElementSize(contents.type);
-    if (elements > kMaxKnownInput) continue;
-    std::vector<int64_t>& bits = import.input_values[name];
-    for (size_t i = 0; i < elements; ++i) {
-      bits.push_back(interpret::LoadBits(*declared->scalar, contents.data.data(), i));
-    }
-  }
-  return import;
 }
 
 }  // namespace
@@ -169,93 +126,15 @@ absl::StatusOr<LoadOptions> ReadOptions(const tg_load_options* given) {
   return options;
 }
 
-MemoryFile::MemoryFile(int descriptor)
-    : descriptor_(descriptor), path_(Cat("/proc/self/fd/", descriptor)) {}
-
-MemoryFile::~MemoryFile() { close(descriptor_); }
-
-absl::StatusOr<std::shared_ptr<MemoryFile>> MemoryFile::Create(std::string_view bytes) {
-  const int descriptor = memfd_create("tg", MFD_CLOEXEC);
-  if (descriptor < 0) return absl::ResourceExhaustedError("no memory for the bytes of a model");
-  std::shared_ptr<MemoryFile> file(new MemoryFile(descriptor));
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written <= 0) return absl::ResourceExhaustedError("no memory for the bytes of a model");
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return file;
-}
-
-namespace {
-
-absl::StatusOr<Input> Map(Input input, const LoadOptions& options) {
-  TG_ASSIGN_OR_RETURN(runtime::MappedFile mapped, runtime::MappedFile::Open(input.file));
-  input.mapped = std::make_shared<const runtime::MappedFile>(std::move(mapped));
-  input.is_artifact =
-      options.format == "tgx" || (options.format == "auto" && artifact::IsArtifact(input.bytes()));
-  return input;
-}
-
-}  // namespace
-
-absl::StatusOr<Input> OpenInput(const char* path, const LoadOptions& options) {
+absl::StatusOr<model::Source> OpenSource(const char* path) {
   if (path == nullptr || *path == '\0') return InvalidArgument("no path is given");
-  Input input;
-  input.path = input.file = path;
-  return Map(std::move(input), options);
+  return model::Source::File(path);
 }
 
-absl::StatusOr<Input> OpenInput(const void* data, size_t bytes, const LoadOptions& options) {
+absl::StatusOr<model::Source> OpenSource(const void* data, size_t bytes,
+                                         const LoadOptions& options) {
   if (data == nullptr) return InvalidArgument("the pointer to the model is null");
-  Input input;
-  TG_ASSIGN_OR_RETURN(input.memory, MemoryFile::Create({static_cast<const char*>(data), bytes}));
-  input.path = options.path.empty() ? "<memory>" : options.path;
-  input.file = input.memory->path();
-  return Map(std::move(input), options);
-}
-
-absl::Status StatusOf(const Diagnostics& diagnostics) {
-  std::string text = diagnostics.ToString();
-  while (text.ends_with('\n')) text.pop_back();
-  return absl::InvalidArgumentError(text);
-}
-
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(
-    const Input& input, const LoadOptions& options,
-    std::map<std::string, std::string, std::less<>>* names) {
-  const std::string_view bytes = input.bytes();
-  const bool is_onnx = driver::IsOnnxInput(bytes, input.path, options.format);
-  onnx::OnnxImportOptions import;
-  if (is_onnx) {
-    TG_ASSIGN_OR_RETURN(import, ImportOptions(input, options));
-  } else if (!options.onnx.sizes.empty() || !options.onnx.max_sizes.empty() ||
-             !options.inputs.empty()) {
-    return InvalidArgument(input.path, ": sizes and inputs are for ONNX models; the variables of ",
-                           "other modules stay variables");
-  }
-  Diagnostics diagnostics;
-  std::unique_ptr<Module> module =
-      driver::ReadInput(bytes, input.path, options.format, diagnostics, import);
-  if (module == nullptr) return StatusOf(diagnostics);
-  if (input.memory != nullptr) {
-    // Weights in the model's own bytes.
-    const std::string base = input.path.substr(input.path.rfind('/') + 1);
-    for (BufferDecl& buffer : module->buffers) {
-      if (buffer.offset && (buffer.file == input.path || buffer.file == base)) {
-        buffer.file = input.file;
-      }
-    }
-  }
-  if (!is_onnx || names == nullptr) return module;
-  const absl::StatusOr<onnx::OnnxSignature> signature = onnx::ReadOnnxSignature(bytes);
-  if (!signature.ok()) return module;
-  for (const auto* list : {&signature->inputs, &signature->outputs}) {
-    for (const onnx::OnnxValueInfo& value : *list) {
-      const std::string symbol = onnx::OnnxSymbol(value.name);
-      if (module->FindBuffer(symbol) != nullptr) names->emplace(symbol, value.name);
-    }
-  }
-  return module;
+  return model::Source::Bytes({static_cast<const char*>(data), bytes}, options.path);
 }
 
 }  // namespace tg::capi

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,9 +15,7 @@
 #include "absl/status/statusor.h"
 #include "frontend/onnx/import_onnx.h"
 #include "include/tg/tg.h"
-#include "ir/module.h"
-#include "ir/text/diagnostic.h"
-#include "runtime/io/file.h"
+#include "model/source.h"
 #include "runtime/io/host_tensor.h"
 
 namespace tg::capi {
@@ -60,40 +56,9 @@ struct LoadOptions {
 };
 absl::StatusOr<LoadOptions> ReadOptions(const tg_load_options* options);
 
-// Bytes as a file without a name, which exists as long as this object.
-class MemoryFile {
- public:
-  static absl::StatusOr<std::shared_ptr<MemoryFile>> Create(std::string_view bytes);
-  ~MemoryFile();
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit MemoryFile(int descriptor);
-  const int descriptor_;
-  const std::string path_;
-};
-
-struct Input {
-  std::string path;                    // for messages, and for files that the model names
-  std::string file;                    // where the bytes are: `path`, or that of `memory`
-  std::shared_ptr<MemoryFile> memory;  // null: `file` is the caller's
-  std::shared_ptr<const runtime::MappedFile> mapped;
-  std::string_view bytes() const { return mapped->bytes(); }
-  bool is_artifact = false;
-};
-absl::StatusOr<Input> OpenInput(const char* path, const LoadOptions& options);
-absl::StatusOr<Input> OpenInput(const void* data, size_t bytes, const LoadOptions& options);
-
-// Reads and verifies a module of any format but .tgx. `names` gets the names in an ONNX model of
-// inputs and outputs, by their names in the module. Errors have all lines of the diagnostics.
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(
-    const Input& input, const LoadOptions& options,
-    std::map<std::string, std::string, std::less<>>* names);
-
-// The status of what went wrong, with all lines that a tool would print.
-absl::Status StatusOf(const Diagnostics& diagnostics);
+absl::StatusOr<model::Source> OpenSource(const char* path);
+absl::StatusOr<model::Source> OpenSource(const void* data, size_t bytes,
+                                         const LoadOptions& options);
 
 }  // namespace tg::capi
 

@@ -4,89 +4,28 @@
 #include <utility>
 
 #include "base/status.h"
-#include "capi/compile.h"
+#include "capi/load.h"
 #include "capi/structs.h"
-#include "ir/interpret/options.h"
-#include "passes/pipeline.h"
-#include "runtime/artifact/artifact_file.h"
-#include "runtime/artifact/open_artifact.h"
-#include "runtime/session/device_session_options.h"
-#include "runtime/session/reference_session.h"
+#include "model/open.h"
 #include "runtime/session/tensors.h"
-#include "runtime/specialize/specializer.h"
 
 namespace tg::capi {
-namespace {
 
-absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenArtifact(const Input& input,
-                                                                     const LoadOptions& options) {
-  if (options.device == "reference") {
-    return InvalidArgument(input.path, " is compiled; the interpreter needs the model");
-  }
-  if (options.float16 || !options.onnx.sizes.empty() || !options.onnx.max_sizes.empty() ||
-      !options.inputs.empty()) {
-    return InvalidArgument(input.path, " is compiled; sizes and float16 need the model");
-  }
-  TG_ASSIGN_OR_RETURN(artifact::ArtifactFile file,
-                      artifact::ArtifactFile::Read(input.mapped, input.bytes(), input.path));
-  artifact::ArtifactOptions artifact;
-  const std::string texts[] = {options.device};
-  TG_ASSIGN_OR_RETURN(artifact.devices, runtime::ParseDeviceRequest(texts));
-  artifact.profiling = artifact.time_kernels = options.profile;
-  artifact.cache = ProcessCache();
-  return artifact::OpenArtifact(std::move(file), std::move(artifact));
-}
-
-absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenDevice(std::unique_ptr<Module> module,
-                                                                   const LoadOptions& options) {
-  TG_ASSIGN_OR_RETURN(const passes::Pipeline pipeline, PipelineFor(options));
-  runtime::DeviceSessionOptions devices;
-  devices.time_kernels = options.profile;
-  const std::unique_ptr<Module> uncompiled = Clone(*module);
-  TG_RETURN_IF_ERROR(CompileModule(*module, options, pipeline, devices));
-  // Times are of one plan.
-  if (!options.profile) {
-    devices.chooser = specialize::Specializer::Create(*uncompiled, pipeline, devices);
-  }
-  TG_RETURN_IF_ERROR(options.progress("kernels", 0));
-  return runtime::DeviceSession::Create(std::move(module), std::move(devices));
-}
-
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<Model>> Model::Open(const Input& input, const LoadOptions& options) {
+absl::StatusOr<std::shared_ptr<Model>> Model::Open(const model::Source& source,
+                                                   const LoadOptions& options) {
   TG_RETURN_IF_ERROR(options.progress("read", 0));
+  PassProgress progress(options);
+  TG_ASSIGN_OR_RETURN(const model::OpenOptions how, OpenOptionsFor(source, options, progress));
+  TG_ASSIGN_OR_RETURN(model::OpenModel open, model::Open(source, how));
   std::shared_ptr<Model> model(new Model);
-  model->memory_ = input.memory;
-  model->file_name_ = input.path.substr(input.path.rfind('/') + 1);
+  model->memory_ = source.memory;
+  model->file_name_ = source.file_name();
   model->is_profiled_ = options.profile;
-  if (input.is_artifact) {
-    TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
-                        OpenArtifact(input, options));
-    model->device_ = session.get();
-    model->session_ = std::move(session);
-    model->Declare(model->device_->executable());
-    for (const runtime::ScheduledGraph& graph : model->device_->executable().graphs) {
-      model->graphs_.push_back(graph.name);
-    }
-  } else {
-    std::map<std::string, std::string, std::less<>> names;
-    TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(input, options, &names));
-    for (const auto& [symbol, name] : names) model->symbols_[name] = symbol;
-    // Before the passes, which declare more.
-    model->Declare(*module);
-    for (const auto& graph : module->graphs) model->graphs_.push_back(graph->name);
-    if (options.device == "reference") {
-      const interpret::InterpretOptions how = interpret::OptionsFor(*module);
-      model->session_ = std::make_unique<runtime::ReferenceSession>(std::move(module), how);
-    } else {
-      TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
-                          OpenDevice(std::move(module), options));
-      model->device_ = session.get();
-      model->session_ = std::move(session);
-    }
-  }
-  std::erase(model->graphs_, std::string(kInitGraph));
+  for (const auto& [symbol, name] : open.names) model->symbols_[name] = symbol;
+  model->Declare(open.declarations);
+  model->graphs_ = std::move(open.graphs);
+  model->session_ = std::move(open.session);
+  model->device_ = open.device;
   if (model->device_ != nullptr) model->ListKernels();
   TG_RETURN_IF_ERROR(options.progress("open", 1));
   return model;

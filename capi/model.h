@@ -16,6 +16,7 @@
 #include "capi/input.h"
 #include "include/tg/tg.h"
 #include "ir/decls.h"
+#include "model/source.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/session.h"
 
@@ -23,7 +24,7 @@ namespace tg::capi {
 
 class Model {
  public:
-  static absl::StatusOr<std::shared_ptr<Model>> Open(const Input& input,
+  static absl::StatusOr<std::shared_ptr<Model>> Open(const model::Source& source,
                                                      const LoadOptions& options);
 
   // What does not change after the model is open, and needs no lock.
@@ -68,7 +69,7 @@ class Model {
   absl::StatusOr<std::string> FindGraphName(const char* graph) const;
   void KeepLeast(const std::string& graph);
 
-  std::shared_ptr<MemoryFile> memory_;  // outlives session_
+  std::shared_ptr<model::MemoryFile> memory_;  // outlives session_
   std::string file_name_;
   std::vector<Tensor> tensors_[4];  // by role
   std::vector<VarDecl> variables_;

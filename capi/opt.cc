@@ -4,18 +4,17 @@
 #include <utility>
 
 #include "base/status.h"
-#include "capi/input.h"
 #include "capi/threads.h"
 #include "codegen/c/renderer.h"
 #include "codegen/llvm/renderer.h"
 #include "codegen/opencl/renderer.h"
 #include "ir/text/printer.h"
+#include "model/read.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
 #include "passes/target.h"
 #include "runtime/export/c_unit.h"
-#include "tools/driver/input.h"
 
 namespace tg::capi {
 namespace {
@@ -55,8 +54,8 @@ absl::StatusOr<std::string> Optimize(std::string_view text, const OptOptions& op
   }
   Diagnostics diagnostics;
   const std::unique_ptr<Module> module =
-      driver::ReadInput(text, options.path, options.format, diagnostics);
-  if (module == nullptr) return StatusOf(diagnostics);
+      model::ReadInput(text, options.path, options.format, diagnostics);
+  if (module == nullptr) return model::StatusOf(diagnostics);
   if (module->target.empty()) module->target = options.target;
   if (module->target.empty() && emit.starts_with("c")) module->target = emit;
   passes::PassManagerOptions how;

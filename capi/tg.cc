@@ -8,13 +8,14 @@
 
 #include "base/status.h"
 #include "capi/calls.h"
-#include "capi/compile.h"
 #include "capi/input.h"
+#include "capi/load.h"
 #include "capi/model.h"
 #include "capi/opt.h"
 #include "capi/structs.h"
 #include "capi/task.h"
 #include "capi/threads.h"
+#include "model/source.h"
 #include "runtime/device/device.h"
 #include "runtime/devices/devices.h"
 #include "tools/driver/listing.h"
@@ -23,7 +24,6 @@ namespace {
 
 using tg::InvalidArgument;
 using tg::capi::BadHandle;
-using tg::capi::Input;
 using tg::capi::IsNull;
 using tg::capi::LoadOptions;
 using tg::capi::Model;
@@ -35,6 +35,7 @@ using tg::capi::StoreText;
 using tg::capi::TensorView;
 using tg::capi::Texts;
 using tg::capi::WriteStruct;
+using tg::model::Source;
 
 // Calls f with the model behind a handle.
 template <typename F>
@@ -44,17 +45,18 @@ tg_status With(tg_model handle, F&& f) {
   return Return(f(*model));
 }
 
-absl::Status Open(absl::StatusOr<Input> input, const LoadOptions& options, tg_model* out) {
-  if (!input.ok()) return input.status();
-  TG_ASSIGN_OR_RETURN(std::shared_ptr<Model> model, Model::Open(*input, options));
+absl::Status Open(absl::StatusOr<Source> source, const LoadOptions& options, tg_model* out) {
+  if (!source.ok()) return source.status();
+  TG_ASSIGN_OR_RETURN(std::shared_ptr<Model> model, Model::Open(*source, options));
   out->id = Models().Add(std::move(model));
   return absl::OkStatus();
 }
 
-absl::Status Compile(absl::StatusOr<Input> input, const LoadOptions& options, const char* output) {
-  if (!input.ok()) return input.status();
+absl::Status Compile(absl::StatusOr<Source> source, const LoadOptions& options,
+                     const char* output) {
+  if (!source.ok()) return source.status();
   if (output == nullptr || *output == '\0') return InvalidArgument("no output is given");
-  return tg::capi::CompileToFile(*input, options, output);
+  return tg::capi::CompileToFile(*source, options, output);
 }
 
 absl::Status Opt(const char* text, size_t bytes, const tg_opt_options* given, tg_text* out) {
@@ -115,7 +117,7 @@ tg_status tg_load(const char* path, const tg_load_options* options, tg_model* mo
   if (model == nullptr) return Return(IsNull("model"));
   const absl::StatusOr<LoadOptions> read = tg::capi::ReadOptions(options);
   if (!read.ok()) return Return(read.status());
-  return Return(Open(tg::capi::OpenInput(path, *read), *read, model));
+  return Return(Open(tg::capi::OpenSource(path), *read, model));
 }
 
 tg_status tg_load_memory(const void* data, size_t bytes, const tg_load_options* options,
@@ -123,7 +125,7 @@ tg_status tg_load_memory(const void* data, size_t bytes, const tg_load_options* 
   if (model == nullptr) return Return(IsNull("model"));
   const absl::StatusOr<LoadOptions> read = tg::capi::ReadOptions(options);
   if (!read.ok()) return Return(read.status());
-  return Return(Open(tg::capi::OpenInput(data, bytes, *read), *read, model));
+  return Return(Open(tg::capi::OpenSource(data, bytes, *read), *read, model));
 }
 
 tg_status tg_close(tg_model handle) {
@@ -134,14 +136,14 @@ tg_status tg_close(tg_model handle) {
 tg_status tg_compile(const char* path, const tg_load_options* options, const char* output) {
   const absl::StatusOr<LoadOptions> read = tg::capi::ReadOptions(options);
   if (!read.ok()) return Return(read.status());
-  return Return(Compile(tg::capi::OpenInput(path, *read), *read, output));
+  return Return(Compile(tg::capi::OpenSource(path), *read, output));
 }
 
 tg_status tg_compile_memory(const void* data, size_t bytes, const tg_load_options* options,
                             const char* output) {
   const absl::StatusOr<LoadOptions> read = tg::capi::ReadOptions(options);
   if (!read.ok()) return Return(read.status());
-  return Return(Compile(tg::capi::OpenInput(data, bytes, *read), *read, output));
+  return Return(Compile(tg::capi::OpenSource(data, bytes, *read), *read, output));
 }
 
 tg_status tg_count(tg_model handle, int32_t role, size_t* count) {

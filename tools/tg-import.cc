@@ -78,12 +78,12 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<std::string> text = ReadTextFile(path);
   if (!text.ok()) return Fail(kExitBadInput, text.status());
   Diagnostics diagnostics;
-  const std::unique_ptr<Module> module = driver::ReadInput(*text, path, format, diagnostics);
+  const std::unique_ptr<Module> module = model::ReadInput(*text, path, format, diagnostics);
   if (!module) {
     llvm::errs() << diagnostics.ToString();
     return kExitBadInput;
   }
-  if (driver::IsOnnxInput(*text, path, format) || driver::IsGgufInput(*text, format))
+  if (model::IsOnnxInput(*text, path, format) || model::IsGgufInput(*text, format))
     NameFilesFrom(output, *module);
   const std::string result = PrintModule(*module);
   const absl::Status status =

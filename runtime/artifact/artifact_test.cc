@@ -45,17 +45,6 @@ TEST_P(ArtifactTest, RunsLoops) {
   EXPECT_EQ(Values(*session.Get("y")), (std::vector<float>{10, 13}));
 }
 
-TEST_P(ArtifactTest, IsOpenedByItsPath) {
-  ASSERT_EQ(Compile(kModel), absl::OkStatus());
-  const auto session = runtime::OpenSession(path_);
-  ASSERT_TRUE(session.ok()) << session.status();
-  ASSERT_TRUE((*session)->Set("x", Floats({1, 2}, {1, 2})).ok());
-  ASSERT_EQ((*session)->Run(), absl::OkStatus());
-  EXPECT_EQ(Values(*(*session)->Get("y")), (std::vector<float>{11, 67}));
-  EXPECT_NE(Message(runtime::OpenSession(path_, "reference").status()).find("is compiled"),
-            std::string::npos);
-}
-
 // Another start of the same file gets the contents that were written: states are copies.
 TEST_P(ArtifactTest, RunsChangeNoFile) {
   ASSERT_EQ(Compile(kModel), absl::OkStatus());

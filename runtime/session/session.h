@@ -1,8 +1,7 @@
 // Session: runs a module with named tensors. This is the interface for programs that embed tg.
 //
-//   absl::StatusOr<std::unique_ptr<Session>> opened = OpenSession("model.uop", "gpu");  // open.h
-//   Session* session = opened->get();
-//   session->Set("x", picture);
+//   absl::StatusOr<std::unique_ptr<Session>> opened = OpenSession("model.onnx", "gpu");  //
+//   model/open.h Session* session = opened->get(); session->Set("x", picture);
 //   session->Run("main");
 //   absl::StatusOr<HostTensor> logits = session->Get("logits");
 //

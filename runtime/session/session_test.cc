@@ -369,23 +369,6 @@ TEST_P(ParamsTest, GivenByTheUser) {
   EXPECT_EQ(Get("y"), (std::vector<float>{10, 12, 14, 16}));
 }
 
-TEST(OpenSession, ReadsCompilesRuns) {
-  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/affine.uop";
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  ASSERT_NE(file, nullptr);
-  std::fputs(kAffine, file);
-  std::fclose(file);
-  for (const char* device : {"reference", ""}) {
-    absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(path, device);
-    ASSERT_TRUE(session.ok()) << session.status();
-    ASSERT_TRUE((*session)->Set("x", Floats({2, 3}, {2, 2, 2, 2, 2, 2})).ok());
-    ASSERT_TRUE((*session)->Run().ok());
-    EXPECT_EQ(Values(*(*session)->Get("y")), (std::vector<float>{1, -2, 4, 1, -2, 4}));
-  }
-  EXPECT_NE(Message(OpenSession(path, "nonsense").status()).find("nonsense"), std::string::npos);
-  EXPECT_NE(Message(OpenSession(path + "x").status()).find("affine.uopx"), std::string::npos);
-}
-
 // y = x + 1, made without any text.
 std::unique_ptr<Module> BuiltModule() {
   auto module = std::make_unique<Module>();

@@ -276,7 +276,9 @@ graph @main {
 // variables.
 TEST(Specializer, OfASessionThatAProgramOpens) {
   for (const bool specialize : {true, false}) {
-    auto opened = runtime::OpenSession(Parse(kText), {"native", {}, specialize});
+    runtime::OpenOptions how("native");
+    how.devices.specialize = specialize;
+    auto opened = runtime::OpenSession(Parse(kText), how);
     ASSERT_TRUE(opened.ok()) << opened.status();
     auto& session = static_cast<DeviceSession&>(**opened);
     ASSERT_TRUE(session.Set("w", Floats({4, 4}, std::vector<float>(16, 0.5f))).ok());

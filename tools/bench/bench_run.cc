@@ -112,21 +112,20 @@ absl::StatusOr<std::unique_ptr<Session>> BenchRun::Open(const Row& row, Measured
   if (options_.device == kReferenceDevice) {
     return runtime::OpenSession(std::move(module), kReferenceDevice);
   }
-  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                      runtime::ChooseDevices(*module, runtime::DeviceRequest{options_.device, {}}));
-  runtime::DeviceSessionOptions session;
-  TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, options_.target, false, session));
-  session.cache = &cache_;
+  runtime::OpenOptions open(options_.device);
+  open.devices.specialize = false;  // one size is measured
+  open.target = options_.target;
+  open.cache = &cache_;
   driver::PredictedCosts costs;
-  passes::PassManagerOptions passes;
-  passes.observer = &costs;
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, passes::MakePipeline(passes::kPipeline),
-                                                passes, session));
-  if (const auto predicted = costs.Of(*module->FindGraph("main"), session.target.name)) {
-    measured.predicted_seconds = predicted->seconds;
-    measured.predicted_limit = predicted->limit;
-  }
-  return runtime::DeviceSession::Create(std::move(module), std::move(session));
+  open.passes.observer = &costs;
+  open.on_compiled = [&](const Module& compiled, runtime::DeviceSessionOptions& session) {
+    if (const auto predicted = costs.Of(*compiled.FindGraph("main"), session.target.name)) {
+      measured.predicted_seconds = predicted->seconds;
+      measured.predicted_limit = predicted->limit;
+    }
+    return absl::OkStatus();
+  };
+  return runtime::OpenDeviceSession(std::move(module), open);
 }
 
 absl::StatusOr<std::vector<std::string>> BenchRun::OpenPeers(

@@ -161,7 +161,7 @@ class Server {
   absl::StatusOr<Passed> RunPasses(const std::string& text, std::string_view pipeline) {
     Diagnostics diagnostics;
     Passed out;
-    out.module = driver::ReadInput(text, "<request>", "auto", diagnostics);
+    out.module = model::ReadInput(text, "<request>", "auto", diagnostics);
     if (!out.module) return diagnostics.ToStatus();
     TG_ASSIGN_OR_RETURN(out.target, runtime::ChooseTarget("", out.module->target, device_.info));
     const passes::PassRegistry registry = passes::MakeRegistry({});

@@ -43,7 +43,7 @@ void Check(const std::string& path, const Language& language,
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   Diagnostics diagnostics;
   testing::RandomProgram program;
-  program.module = driver::ReadInput(text, path, "auto", diagnostics);
+  program.module = model::ReadInput(text, path, "auto", diagnostics);
   ASSERT_TRUE(program.module) << diagnostics.ToString();
   interpret::RandomDataOptions data;
   data.seed = 1;

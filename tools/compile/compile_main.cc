@@ -18,12 +18,11 @@
 #include "passes/pipeline_text.h"
 #include "runtime/artifact/artifact_file.h"
 #include "runtime/artifact/compile_artifact.h"
-#include "runtime/cache/disk_cache.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/opencl_layers.h"
-#include "runtime/session/choose_devices.h"
-#include "runtime/session/open_devices.h"
+#include "runtime/session/half_pipeline.h"
+#include "runtime/session/open.h"
 #include "runtime/session/session.h"
 #include "tools/compile/compile_to_c.h"
 #include "tools/compile/list_artifact.h"
@@ -39,7 +38,6 @@
 #include "tools/llm/text_model.h"
 #include "tools/llm/tokenizer_data.h"
 #include "tools/run/gates.h"
-#include "tools/run/half_pipeline.h"
 
 namespace tg::compile {
 namespace {
@@ -146,10 +144,10 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModel(const std::string& path,
   }
   TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
   TG_ASSIGN_OR_RETURN(const onnx::OnnxImportOptions onnx,
-                      flags.sizes.For(text, driver::IsOnnxInput(text, path, flags.input_format)));
+                      flags.sizes.For(text, model::IsOnnxInput(text, path, flags.input_format)));
   Diagnostics diagnostics;
   std::unique_ptr<Module> read =
-      driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
+      model::ReadInput(text, path, flags.input_format, diagnostics, onnx);
   if (read != nullptr) return read;
   llvm::errs() << diagnostics.ToString();
   return absl::InvalidArgumentError("");
@@ -200,7 +198,7 @@ absl::Status Compile(const std::string& path, const CompileFlags& flags) {
   const passes::PassRegistry registry = passes::MakeRegistry({});
   passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
   if (flags.float16) {
-    TG_ASSIGN_OR_RETURN(pipeline, run::WithHalf(registry, std::move(pipeline)));
+    TG_ASSIGN_OR_RETURN(pipeline, runtime::WithHalf(registry, std::move(pipeline)));
   }
   const std::string ending = flags.emit == "tgx" ? ".tgx" : flags.emit == "c" ? ".c" : ".o";
   const std::filesystem::path source(path);
@@ -208,20 +206,17 @@ absl::Status Compile(const std::string& path, const CompileFlags& flags) {
                                  ? std::filesystem::path(source).replace_extension(ending).string()
                                  : flags.output;
   if (flags.emit == "c") return CompileC(std::move(read), flags, std::move(pipeline), output);
-  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                      runtime::ChooseDevices(*read, flags.devices));
-  runtime::DeviceSessionOptions options;
-  TG_RETURN_IF_ERROR(
-      runtime::OpenDevices(*read, chosen, flags.target, /*profiling=*/false, options));
-  runtime::DiskCache cache(runtime::DefaultCacheDirectory());
-  if (flags.cache && !cache.directory().empty()) options.cache = &cache;
-  passes::PassManagerOptions passes;
-  if (!flags.schedules.empty()) {
-    TG_RETURN_IF_ERROR(runtime::UseSchedules(flags.schedules, options, pipeline));
-    passes.log = &llvm::errs();
-  }
+  runtime::OpenOptions open;
+  open.devices = flags.devices;
+  open.devices.specialize = false;
+  open.target = flags.target;
+  open.schedules = flags.schedules;
+  open.pipeline = std::move(pipeline);
+  if (!flags.schedules.empty()) open.passes.log = &llvm::errs();
+  if (!flags.cache) open.cache = nullptr;
   std::unique_ptr<Module> module = Clone(*read);
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, passes, options));
+  TG_ASSIGN_OR_RETURN(const runtime::DeviceSessionOptions options,
+                      runtime::CompileModule(*module, open));
   TG_RETURN_IF_ERROR(CheckGates(*module, flags.gates));
   if (flags.emit == "object") {
     if (!options.context->info().is_native || !options.others.empty()) {

@@ -1,6 +1,5 @@
 #include "tools/driver/model_sizes.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/numbers.h"
@@ -10,33 +9,6 @@
 #include "runtime/session/given.h"
 
 namespace tg::driver {
-
-absl::Status CheckDimensions(const onnx::OnnxSignature& model, const SizeMap& vars,
-                             const SizeMap& max_sizes, std::string_view var_option,
-                             std::string_view max_option) {
-  std::vector<std::string_view> names;
-  for (const onnx::OnnxValueInfo& input : model.inputs) {
-    if (!input.shape) continue;
-    for (const onnx::OnnxDimension& dim : *input.shape) {
-      const bool is_new = std::find(names.begin(), names.end(), dim.name) == names.end();
-      if (!dim.size && is_new) names.push_back(dim.name);
-    }
-  }
-  const auto check = [&](std::string_view option, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) return absl::OkStatus();
-    if (names.empty()) {
-      return InvalidArgument(option, " ", name, ": the model has no open dimension");
-    }
-    return InvalidArgument(option, " ", name, ": there is no dimension @", name,
-                           runtime::OtherNames(name, names));
-  };
-  for (const auto& [name, value] : vars) TG_RETURN_IF_ERROR(check(var_option, name));
-  for (const auto& [name, value] : max_sizes) {
-    // The import knows which sizes depend on data.
-    if (!model.MayBeDataSize(name)) TG_RETURN_IF_ERROR(check(max_option, name));
-  }
-  return absl::OkStatus();
-}
 
 void ModelSizes::AddTo(Flags& flags) {
   flags.Repeated("var", "NAME=NUMBER", &var_texts_,
@@ -54,7 +26,7 @@ void ModelSizes::AddTo(Flags& flags) {
 
 absl::Status ModelSizes::Parse() {
   const auto parse = [](std::string_view option, const std::vector<std::string>& texts,
-                        SizeMap& sizes) {
+                        model::SizeMap& sizes) {
     for (const std::string& text : texts) {
       const size_t equals = text.rfind('=');
       int64_t size = 0;
@@ -103,7 +75,7 @@ absl::StatusOr<onnx::OnnxImportOptions> ModelSizes::For(std::string_view bytes,
   const auto signature = onnx::ReadOnnxSignature(bytes);
   // What is wrong with a damaged model is an error of its import.
   if (!signature.ok()) return options;
-  TG_RETURN_IF_ERROR(CheckDimensions(*signature, vars_, max_sizes_));
+  TG_RETURN_IF_ERROR(model::CheckDimensions(*signature, vars_, max_sizes_, "--var", "--max"));
   for (const auto& [name, values] : values_) {
     std::vector<std::string_view> names;
     const onnx::OnnxValueInfo* input = nullptr;

@@ -10,18 +10,10 @@
 
 #include "absl/status/status.h"
 #include "frontend/onnx/import_onnx.h"
-#include "frontend/onnx/signature.h"
+#include "model/read.h"
 #include "tools/driver/flags.h"
 
 namespace tg::driver {
-
-using SizeMap = std::map<std::string, int64_t, std::less<>>;
-
-// Checks that --var and --max name open dimensions of the inputs; any other name is misspelt. The
-// last two are what messages call the options.
-absl::Status CheckDimensions(const onnx::OnnxSignature& model, const SizeMap& vars,
-                             const SizeMap& max_sizes, std::string_view var_option = "--var",
-                             std::string_view max_option = "--max");
 
 // --var, --max and --value of tools that only compile.
 class ModelSizes {
@@ -35,7 +27,7 @@ class ModelSizes {
 
  private:
   std::vector<std::string> var_texts_, max_texts_, value_texts_;
-  SizeMap vars_, max_sizes_;
+  model::SizeMap vars_, max_sizes_;
   std::map<std::string, std::vector<double>, std::less<>> values_;  // by input
 };
 

@@ -210,13 +210,13 @@ class OptRun {
     input_ = *std::move(text);
     Diagnostics diagnostics;
     const absl::StatusOr<onnx::OnnxImportOptions> sizes =
-        flags_.sizes.For(input_, IsOnnxInput(input_, path, flags_.input_format));
+        flags_.sizes.For(input_, model::IsOnnxInput(input_, path, flags_.input_format));
     if (!sizes.ok()) {
       Fail(kExitBadInput, sizes.status());
       return nullptr;
     }
     std::unique_ptr<Module> module =
-        ReadInput(input_, path, flags_.input_format, diagnostics, *sizes);
+        model::ReadInput(input_, path, flags_.input_format, diagnostics, *sizes);
     if (!module) llvm::errs() << diagnostics.ToString();
     // C is for a target with C's vectors, unless module or option name another.
     if (module && module->target.empty() && flags_.emit.starts_with("c")) {

@@ -7,11 +7,7 @@
 #include "base/status.h"
 #include "ir/verify/verifier.h"
 #include "llvm/Support/raw_ostream.h"
-#include "passes/pass_manager.h"
-#include "passes/pipeline.h"
-#include "runtime/artifact/open_artifact.h"
-#include "runtime/session/choose_devices.h"
-#include "runtime/session/open_devices.h"
+#include "runtime/session/open.h"
 #include "runtime/session/params.h"
 
 namespace tg::llm {
@@ -40,30 +36,35 @@ void SetProgress(const Declarations& module, const TextModelOptions& options,
   };
 }
 
-absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
-    std::unique_ptr<Module> module, const TextModelOptions& options, runtime::DiskCache* cache) {
-  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                      runtime::ChooseDevices(*module, {options.device, {}}));
-  runtime::DeviceSessionOptions session;
+// What the model's form does not decide.
+runtime::OpenOptions OpenOptionsFor(const Declarations& module, const TextModelOptions& options,
+                                    runtime::DiskCache* cache) {
+  runtime::OpenOptions session;
+  session.devices.plain = options.device;
+  session.devices.specialize = false;  // the steps of a text have the same sizes
   session.time_kernels = options.time_kernels;
   session.cache = cache;
+  session.note = options.note;
+  SetProgress(module, options, session);
+  return session;
+}
+
+absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
+    std::unique_ptr<Module> module, const TextModelOptions& options, runtime::DiskCache* cache) {
+  runtime::OpenOptions session = OpenOptionsFor(*module, options, cache);
   if (cache) {
     if (options.has_workers) session.ahead.worker = "/proc/self/exe";
     session.ahead.progress = options.on_compiled;
   }
-  SetProgress(*module, options, session);
-  TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", options.time_kernels, session));
-  passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
-  passes::PassManagerOptions passes;
+  session.schedules = options.schedules;
   std::string said;
   llvm::raw_string_ostream log(said);
-  if (!options.schedules.empty()) {
-    TG_RETURN_IF_ERROR(runtime::UseSchedules(options.schedules, session, pipeline));
-    passes.log = &log;
-  }
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, pipeline, passes, session));
-  if (!said.empty() && options.note) options.note(llvm::StringRef(said).rtrim().str());
-  return runtime::DeviceSession::Create(std::move(module), std::move(session));
+  if (!options.schedules.empty()) session.passes.log = &log;
+  session.on_compiled = [&](const Module&, runtime::DeviceSessionOptions&) {
+    if (!said.empty() && options.note) options.note(llvm::StringRef(said).rtrim().str());
+    return absl::OkStatus();
+  };
+  return runtime::OpenDeviceSession(std::move(module), session);
 }
 
 }  // namespace
@@ -111,16 +112,11 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(artifact::ArtifactFil
   }
   std::unique_ptr<TextModel> model(new TextModel());
   model->sizes_ = sizes;
-  artifact::ArtifactOptions session;
-  session.devices.plain = options.device;
-  session.profiling = session.time_kernels = options.time_kernels;
-  session.note = options.note;
   if (options.cache_programs) {
     model->cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
-    session.cache = model->cache_.get();
   }
-  SetProgress(executable, options, session);
-  TG_ASSIGN_OR_RETURN(model->session_, artifact::OpenArtifact(std::move(file), std::move(session)));
+  const runtime::OpenOptions session = OpenOptionsFor(executable, options, model->cache_.get());
+  TG_ASSIGN_OR_RETURN(model->session_, runtime::OpenDeviceSession(std::move(file), session));
   TG_ASSIGN_OR_RETURN(model->token_, MakeHostTensor(runtime::ElementType::kI32, {1, 1}));
   return model;
 }

@@ -3,7 +3,6 @@
 
 #include "base/status.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/artifact/open_artifact.h"
 #include "tools/run/model_run.h"
 
 namespace tg::run {
@@ -45,19 +44,10 @@ absl::Status ModelRun::ReadArtifact(const std::string& path) {
 }
 
 absl::Status ModelRun::OpenArtifact() {
-  artifact::ArtifactOptions options;
-  options.devices = flags_.devices;
-  options.profiling = options.time_kernels =
-      flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
-  options.sources = options.time_kernels;
-  options.spans = &spans_;
+  runtime::OpenOptions options = OpenOptionsOf(/*is_observed=*/false);
   options.note = [](const std::string& text) { llvm::errs() << "tg-run: " << text << "\n"; };
-  if (flags_.cache) {
-    cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
-    options.cache = cache_.get();
-  }
   TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
-                      artifact::OpenArtifact(*std::move(artifact_), std::move(options)));
+                      runtime::OpenDeviceSession(*std::move(artifact_), options));
   artifact_.reset();
   device_ = session.get();
   session_ = std::move(session);

@@ -7,13 +7,11 @@
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
-#include "passes/pass_manager.h"
 #include "runtime/artifact/format.h"
 #include "runtime/devices/devices.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/driver_cache.h"
-#include "runtime/session/choose_devices.h"
-#include "runtime/session/open_devices.h"
+#include "runtime/session/open.h"
 #include "runtime/session/session.h"
 #include "tools/driver/input.h"
 #include "tools/run/gates.h"
@@ -76,7 +74,7 @@ absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
   path_ = path;
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
-  is_onnx_ = driver::IsOnnxInput(text_, path, flags_.input_format);
+  is_onnx_ = model::IsOnnxInput(text_, path, flags_.input_format);
   if (!is_onnx_ && !flags_.max_sizes.empty()) {
     return InvalidArgument("--max ", flags_.max_sizes.begin()->first,
                            ": it is for ONNX models; a module declares the greatest "
@@ -85,7 +83,7 @@ absl::Status ModelRun::Read(const std::string& path) {
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
   if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));
   Diagnostics diagnostics;
-  module_ = driver::ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
+  module_ = model::ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
   if (!module_) {
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");
@@ -134,25 +132,57 @@ absl::Status ModelRun::OpenDevice() {
 }
 
 absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
-    const passes::Pipeline& chosen_pipeline) {
-  passes::Pipeline pipeline = chosen_pipeline;
-  runtime::DeviceSessionOptions options;
+    const passes::Pipeline& pipeline) {
+  runtime::OpenOptions options = OpenOptionsOf(flags_.check_kernels);
+  options.pipeline = pipeline;
+  options.target = flags_.target;
+  options.schedules = flags_.schedules;
+  options.on_devices = [&](runtime::DeviceSessionOptions& session) {
+    TellDevices(session);
+    return absl::OkStatus();
+  };
+  CompileProgress progress;
+  if (flags_.cache) {
+    options.ahead.worker = "/proc/self/exe";
+    options.ahead.progress = [&](size_t done, size_t total) { progress.Show(done, total); };
+  }
+  UnscheduledModule unscheduled(flags_.verbose >= 3 ? &costs_ : nullptr);
+  passes::PassObserver* costs = flags_.verbose >= 3 ? &costs_ : nullptr;
+  PassSpans observer(spans_, flags_.check_kernels ? &unscheduled : costs);
+  options.passes.log = &llvm::errs();
+  options.passes.observer = &observer;
+  // A second module, with which the results are compared, has no bounds.
+  options.devices.specialize = device_ == nullptr && flags_.specialize;
+  if (device_ == nullptr) {
+    options.on_compiled = [&](const Module& compiled, runtime::DeviceSessionOptions& session) {
+      if (flags_.check_kernels) {
+        unscheduled_ = unscheduled.Take(compiled);
+        CheckKernelsOf(compiled, session);
+      }
+      specializer_ = std::static_pointer_cast<specialize::Specializer>(session.chooser);
+      return CheckBounds(compiled, session);
+    };
+  }
+  return runtime::OpenDeviceSession(Clone(*module_), options);
+}
+
+runtime::OpenOptions ModelRun::OpenOptionsOf(bool is_observed) {
+  runtime::OpenOptions options;
+  options.devices = flags_.devices;
   options.spans = &spans_;
-  options.time_kernels = !flags_.check_kernels && (flags_.verbose >= 1 || !flags_.profile.empty() ||
-                                                   !flags_.reports.empty());
-  {
-    const ScopedSpan span(&spans_, "open device");
-    TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
-                        runtime::ChooseDevices(*module_, flags_.devices));
-    TG_RETURN_IF_ERROR(
-        runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
+  options.time_kernels =
+      !is_observed && (flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty());
+  if (flags_.cache && !cache_) {
+    cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
   }
-  if (!flags_.schedules.empty()) {
-    TG_RETURN_IF_ERROR(runtime::UseSchedules(flags_.schedules, options, pipeline));
-  }
-  targets_ = {options.target};
-  for (const runtime::NamedDevice& d : options.others) targets_.push_back(d.target);
-  runtime::ExplainDriverCrashes("tg-run", options.context->info());
+  options.cache = cache_.get();
+  return options;
+}
+
+void ModelRun::TellDevices(const runtime::DeviceSessionOptions& session) {
+  targets_ = {session.target};
+  for (const runtime::NamedDevice& d : session.others) targets_.push_back(d.target);
+  runtime::ExplainDriverCrashes("tg-run", session.context->info());
   const auto tell = [](const std::vector<std::string>& names, const runtime::Context& context,
                        const passes::Target& target) {
     llvm::outs() << "device " << context.name();
@@ -161,49 +191,20 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     }
     llvm::outs() << ", target " << target.name << "\n";
   };
-  if (flags_.verbose >= 3) {
-    tell(options.names, *options.context, options.target);
-    for (const runtime::NamedDevice& d : options.others) tell(d.names, *d.context, d.target);
-  }
-  CompileProgress progress;
-  if (flags_.cache) {
-    if (!cache_) {
-      cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
-    }
-    options.ahead.worker = "/proc/self/exe";
-    options.ahead.progress = [&](size_t done, size_t total) { progress.Show(done, total); };
-  }
-  options.cache = cache_.get();
-  std::unique_ptr<Module> compiled = Clone(*module_);
-  {
-    const ScopedSpan span(&spans_, "passes");
-    passes::PassManagerOptions passes;
-    passes.log = &llvm::errs();
-    UnscheduledModule unscheduled(flags_.verbose >= 3 ? &costs_ : nullptr);
-    passes::PassObserver* costs = flags_.verbose >= 3 ? &costs_ : nullptr;
-    PassSpans observer(spans_, flags_.check_kernels ? &unscheduled : costs);
-    passes.observer = &observer;
-    TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));
-    if (flags_.check_kernels && device_ == nullptr) {
-      unscheduled_ = unscheduled.Take(*compiled);
-      CheckKernelsOf(*compiled, options);
-    }
-  }
-  // A second module, with which the results are compared, has no bounds.
-  if (device_ == nullptr) {
-    if (flags_.specialize) {
-      specializer_ = specialize::Specializer::Create(*module_, pipeline, options);
-      options.chooser = specializer_;
-    }
-    const Graph& graph = *compiled->FindGraph(graph_->name);
-    TG_RETURN_IF_ERROR(CheckGates(*compiled, graph, flags_.gates));
-    runtime::ShapesByName shapes;
-    for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;
-    TG_ASSIGN_OR_RETURN(const runtime::VarMap vars, runtime::ResolveVars(*compiled, vars_, shapes));
-    TG_RETURN_IF_ERROR(CheckDeviceMemory(*compiled, graph, vars,
-                                         runtime::DevicesOf(*compiled, options), SizeOptionsOf()));
-  }
-  return runtime::DeviceSession::Create(std::move(compiled), std::move(options));
+  if (flags_.verbose < 3) return;
+  tell(session.names, *session.context, session.target);
+  for (const runtime::NamedDevice& d : session.others) tell(d.names, *d.context, d.target);
+}
+
+absl::Status ModelRun::CheckBounds(const Module& compiled,
+                                   const runtime::DeviceSessionOptions& session) const {
+  const Graph& graph = *compiled.FindGraph(graph_->name);
+  TG_RETURN_IF_ERROR(CheckGates(compiled, graph, flags_.gates));
+  runtime::ShapesByName shapes;
+  for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;
+  TG_ASSIGN_OR_RETURN(const runtime::VarMap vars, runtime::ResolveVars(compiled, vars_, shapes));
+  return CheckDeviceMemory(compiled, graph, vars, runtime::DevicesOf(compiled, session),
+                           SizeOptionsOf());
 }
 
 absl::Status ModelRun::Feed(runtime::Session& session) const {

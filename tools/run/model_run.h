@@ -21,6 +21,7 @@
 #include "runtime/report/run_report.h"
 #include "runtime/session/device_session_options.h"
 #include "runtime/session/given.h"
+#include "runtime/session/open.h"
 #include "runtime/session/reference_session.h"
 #include "runtime/specialize/specializer.h"
 #include "tools/driver/predicted_costs.h"
@@ -79,6 +80,12 @@ class ModelRun {
   absl::Status Open();
   absl::Status OpenDevice();
   absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const passes::Pipeline& pipeline);
+  // What does not depend on the pipeline. Kernels that are observed are not timed.
+  runtime::OpenOptions OpenOptionsOf(bool is_observed);
+  void TellDevices(const runtime::DeviceSessionOptions& session);
+  // Whether a compiled module is within the bounds of the command line, and fits the devices.
+  absl::Status CheckBounds(const Module& compiled,
+                           const runtime::DeviceSessionOptions& session) const;
   absl::Status Feed(runtime::Session& session) const;
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);

@@ -134,7 +134,8 @@ absl::Status ModelRun::ReadOnnxInputs() {
   // A file that is not a model is reported when it is read as one.
   const absl::StatusOr<onnx::OnnxSignature> declared = onnx::ReadOnnxSignature(text_);
   if (!declared.ok()) return absl::OkStatus();
-  TG_RETURN_IF_ERROR(driver::CheckDimensions(*declared, flags_.vars, flags_.max_sizes));
+  TG_RETURN_IF_ERROR(
+      model::CheckDimensions(*declared, flags_.vars, flags_.max_sizes, "--var", "--max"));
   for (const NamedFile& input : flags_.inputs) {
     absl::StatusOr<HostTensor> tensor;
     if (input.media.kind != runtime::MediaKind::kNone) {

@@ -13,11 +13,11 @@
 #include "runtime/device/device.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/opencl_layers.h"
+#include "runtime/session/half_pipeline.h"
 #include "tools/driver/device_listing.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
-#include "tools/run/half_pipeline.h"
 #include "tools/run/model_run.h"
 #include "tools/run/run_flags.h"
 
@@ -82,7 +82,8 @@ int RunMain(int argc, const char* const* argv, std::span<const passes::Pass* con
   const passes::PassRegistry registry = passes::MakeRegistry(embedder);
   absl::StatusOr<passes::Pipeline> pipeline = PipelineOf(values, registry);
   if (!pipeline.ok()) return driver::Fail(kTool, driver::kUsage, pipeline.status());
-  absl::StatusOr<passes::Pipeline> half = values.float16 ? WithHalf(registry, *pipeline) : pipeline;
+  absl::StatusOr<passes::Pipeline> half =
+      values.float16 ? runtime::WithHalf(registry, *pipeline) : pipeline;
   if (!half.ok()) return driver::Fail(kTool, driver::kUsage, half.status());
   if (models->size() != 1) {
     return driver::Fail(kTool, driver::kUsage,

@@ -157,10 +157,10 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModel(std::string_view text, const s
                                                   const TrainFlags& flags) {
   TG_ASSIGN_OR_RETURN(
       const onnx::OnnxImportOptions onnx,
-      ImportOptions(text, driver::IsOnnxInput(text, path, flags.input_format), flags));
+      ImportOptions(text, model::IsOnnxInput(text, path, flags.input_format), flags));
   Diagnostics diagnostics;
   std::unique_ptr<Module> read =
-      driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
+      model::ReadInput(text, path, flags.input_format, diagnostics, onnx);
   if (read != nullptr) return read;
   llvm::errs() << diagnostics.ToString();
   return absl::InvalidArgumentError("");
@@ -183,7 +183,7 @@ class Run {
   absl::Status Go() {
     TG_ASSIGN_OR_RETURN(bytes_, ReadTextFile(path_));
     TG_ASSIGN_OR_RETURN(model_, ReadModel(bytes_, path_, flags_));
-    const bool is_onnx = driver::IsOnnxInput(bytes_, path_, flags_.input_format);
+    const bool is_onnx = model::IsOnnxInput(bytes_, path_, flags_.input_format);
     if (flags_.output.ends_with(".onnx") && !is_onnx) {
       return InvalidArgument("-o: ", flags_.output, " needs an ONNX model to change");
     }
@@ -210,8 +210,10 @@ class Run {
       flags_.schedule.total = CountSteps(samples.size(), training_.batch, flags_.options.epochs);
       TG_RETURN_IF_ERROR(MakeModule());
     }
+    runtime::OpenOptions open;
+    open.devices = flags_.devices;
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
-                        runtime::OpenSession(Clone(*training_.module), flags_.devices));
+                        runtime::OpenSession(Clone(*training_.module), open));
     TG_RETURN_IF_ERROR(StartWeights(*session));
     if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());

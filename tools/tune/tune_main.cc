@@ -17,10 +17,10 @@
 #include "runtime/opencl/opencl_layers.h"
 #include "runtime/search/sqlite_record.h"
 #include "runtime/search/worker.h"
+#include "runtime/session/half_pipeline.h"
 #include "tools/driver/device_listing.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
-#include "tools/run/half_pipeline.h"
 #include "tools/tune/tune_flags.h"
 #include "tools/tune/tune_model.h"
 #include "tools/tune/tune_report.h"
@@ -68,7 +68,7 @@ absl::StatusOr<passes::Pipeline> PipelineOf(const TuneFlags& flags,
   absl::StatusOr<passes::Pipeline> pipeline =
       passes::ParsePipeline(flags.pass, registry, passes::kPipeline);
   if (!pipeline.ok()) return InvalidArgument("--pass: ", std::string(pipeline.status().message()));
-  return flags.float16 ? run::WithHalf(registry, *std::move(pipeline)) : pipeline;
+  return flags.float16 ? runtime::WithHalf(registry, *std::move(pipeline)) : pipeline;
 }
 
 }  // namespace

@@ -93,10 +93,10 @@ absl::Status TuneModel(const std::string& path, const TuneFlags& flags,
   TG_ASSIGN_OR_RETURN(std::vector<DeviceSearch> searches, SearchesOf(flags, pipeline, rank));
   TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
   TG_ASSIGN_OR_RETURN(const onnx::OnnxImportOptions onnx,
-                      flags.sizes.For(text, driver::IsOnnxInput(text, path, flags.input_format)));
+                      flags.sizes.For(text, model::IsOnnxInput(text, path, flags.input_format)));
   Diagnostics diagnostics;
   const std::unique_ptr<Module> module =
-      driver::ReadInput(text, path, flags.input_format, diagnostics, onnx);
+      model::ReadInput(text, path, flags.input_format, diagnostics, onnx);
   if (module == nullptr) {
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");

@@ -1,18 +1,18 @@
 // The pipeline of --float16.
-#ifndef TG_TOOLS_RUN_HALF_PIPELINE_H_
-#define TG_TOOLS_RUN_HALF_PIPELINE_H_
+#ifndef TG_RUNTIME_SESSION_HALF_PIPELINE_H_
+#define TG_RUNTIME_SESSION_HALF_PIPELINE_H_
 
 #include "absl/status/statusor.h"
 #include "passes/pass_registry.h"
 #include "passes/pipeline_text.h"
 
-namespace tg::run {
+namespace tg::runtime {
 
 // The pipeline with the pass that stores halves, behind the one that makes kernels. InvalidArgument
 // if it has no such pass.
 absl::StatusOr<passes::Pipeline> WithHalf(const passes::PassRegistry& registry,
                                           passes::Pipeline pipeline);
 
-}  // namespace tg::run
+}  // namespace tg::runtime
 
-#endif  // TG_TOOLS_RUN_HALF_PIPELINE_H_
+#endif  // TG_RUNTIME_SESSION_HALF_PIPELINE_H_

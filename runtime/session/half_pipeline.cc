@@ -1,4 +1,4 @@
-#include "tools/run/half_pipeline.h"
+#include "runtime/session/half_pipeline.h"
 
 #include <cstddef>
 
@@ -6,7 +6,7 @@
 #include "passes/kernelize/kernelize.h"
 #include "passes/pipeline.h"
 
-namespace tg::run {
+namespace tg::runtime {
 
 absl::StatusOr<passes::Pipeline> WithHalf(const passes::PassRegistry& registry,
                                           passes::Pipeline pipeline) {
@@ -20,4 +20,4 @@ absl::StatusOr<passes::Pipeline> WithHalf(const passes::PassRegistry& registry,
   return InvalidArgument("--float16: the pipeline has no pass kernelize");
 }
 
-}  // namespace tg::run
+}  // namespace tg::runtime
