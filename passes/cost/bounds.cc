@@ -12,6 +12,11 @@ double MatrixSeconds(double operations, size_t bits, const passes::Target& targe
   return operations / target.MatrixOperationsPerSecond(bits);
 }
 
+double UnsharedLoadSeconds(double multiply_adds, const passes::Target& target) {
+  const double together = ArithmeticSeconds(2 * multiply_adds, target);
+  return together * std::max(0.0, 2 * target.load_weight - 1);
+}
+
 double TransferSeconds(double bytes, const passes::Target& target) {
   return bytes / target.bytes_per_second;
 }

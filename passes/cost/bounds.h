@@ -15,6 +15,9 @@ namespace tg::cost {
 double ArithmeticSeconds(double operations, const passes::Target& target);
 // The same by matrix instructions on factors of `bits` bits. The target must have them.
 double MatrixSeconds(double operations, size_t bits, const passes::Target& target);
+// What `multiply_adds` take longer if each loads its two factors, than in a register tile whose
+// results share loads.
+double UnsharedLoadSeconds(double multiply_adds, const passes::Target& target);
 // Seconds to move `bytes` once between memory, or the caches of all cores, and the units.
 double TransferSeconds(double bytes, const passes::Target& target);
 double CoreCacheSeconds(double bytes, const passes::Target& target);

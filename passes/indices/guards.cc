@@ -60,8 +60,16 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_mask
     for (const auto& [guard, value] : padded_terms_) {
       if (llvm::is_contained(parts, guard) && !depend_on(value)) any |= guards.Insert(guard);
     }
+    // A predicate that no loop changes may say that the index is in bounds at all.
+    const auto varies = [](const UOp* part) {
+      return llvm::any_of(PostOrder(part), [](const UOp* u) {
+        return u->op == Op::kRange || u->op == Op::kSpecial || u->op == Op::kUnroll;
+      });
+    };
     for (const UOp* part : parts) {
-      if (is_masked && of_pads_.Contains(part) && !depend_on(part)) any |= guards.Insert(part);
+      if (is_masked && of_pads_.Contains(part) && varies(part) && !depend_on(part)) {
+        any |= guards.Insert(part);
+      }
     }
   }
   if (!any) return at.valid;

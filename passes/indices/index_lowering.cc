@@ -124,8 +124,10 @@ const UOp* IndexLowering::LowerStore(const UOp* store) {
 }
 
 const UOp* IndexLowering::Address(const UOp* ptr, analysis::Position at, bool reads) {
+  bool is_static = true;  // a buffer of symbolic size may be smaller than its type says
   while (ptr->op != Op::kDefineGlobal) {
     const UOp* src = ptr->src(0);
+    is_static = is_static && IsStatic(shapes_.Of(ptr));
     at = ptr->op == Op::kView ? MapView(ptr, at, nullptr)
                               : analysis::MapThrough(b_, ptr, shapes_.Of(src), shapes_.Of(ptr), at,
                                                      nullptr, simplify_);
@@ -134,7 +136,7 @@ const UOp* IndexLowering::Address(const UOp* ptr, analysis::Position at, bool re
   const UOp* element = analysis::Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
   const UOp* valid = ValidInLoops(element, at.valid);
   if (reads) {
-    valid = WithoutReadablePadding(element, ptr, valid);
+    if (is_static) valid = WithoutReadablePadding(element, ptr, valid);
     FirstRowInPadding(element, valid);
   }
   if (!ptr->dtype.is_image()) return b_.IndexPtr(ptr, element, valid);

@@ -87,6 +87,7 @@ std::string Planner::Decide(const UOp* u) {
   const UOp* kernel = uses_.KernelOf(uses[0]);
   const analysis::LoopSet serial = kernels_[kernel].serial;
   if (reduce) {
+    if (std::string reason = DivideResults(u, uses[0]); !reason.empty()) return reason;
     if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
     // A single work-item may compute sums over windows in its loop, but no longer ones.
     const auto window = static_cast<double>(target_.window * target_.window);

@@ -24,7 +24,7 @@ namespace tg::kernelize {
 struct Realized {
   const UOp* node = nullptr;
   std::string reason;  // for `explain`
-  Shape rows;  // row-fused kernels: the stored shape with split axes (row_shape.h); else empty
+  Shape rows;          // the stored shape with split axes (row_shape.h); empty: not split
 };
 
 // A staged node: a value that the only kernel that uses it caches in its memory.

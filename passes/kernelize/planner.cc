@@ -52,7 +52,7 @@ MaterializationPlan Planner::Run() {
   for (const UOp* u : order_) {
     if (!reasons_.Has(u)) continue;
     plan.realized.push_back({u, reasons_.Of(u), {}});
-    if (kernels_[u].serial) plan.realized.back().rows = RowsOf(u);
+    if (kernels_[u].serial || kernels_[u].divided) plan.realized.back().rows = RowsOf(u);
     plan.number[u] = static_cast<int>(plan.realized.size());
   }
   return plan;

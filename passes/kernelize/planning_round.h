@@ -33,6 +33,7 @@ class Planner {
     analysis::LoopSet serial = 0;  // loops over the stored value that one work-item or group
                                    // executes, so that values invariant over them are computed once
     llvm::SmallVector<const UOp*, 2> reduces;
+    bool divided = false;  // stores a shape with split axes, which are those of a contraction
     analysis::LoopSet reduced =
         0;  // loops over the stored value that one of its reduces varies over
   };
@@ -83,6 +84,12 @@ class Planner {
   // Whether each use of `u` varies only along parts of the kernel's axes, so that each element
   // would be computed once if these parts were axes. If so, records that the axes are to be split.
   bool CutsRows(const UOp* u, const UOp* kernel);
+
+  // If `u` is a contraction whose axes are parts of those of the only kernel that uses it, records
+  // that these are to be split, so that tiles of results share what they load. If they cannot be
+  // split, because a slice of the results begins or ends inside a part, returns the reason to store
+  // `u`, unless it is so small that its loads cost less than that.
+  std::string DivideResults(const UOp* u, UseId use);
 
   void AddUse(const UOp* u, UseId use);
 
