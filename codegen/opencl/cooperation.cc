@@ -125,6 +125,16 @@ bool OpenClWriter::ConvertHalf(const UOp* u, Expr& e) {
   return true;
 }
 
+PtxFunction OpenClWriter::LooseFunction(const UOp* u) {
+  const bool orders = u->op == Op::kMax || u->op == Op::kMin;
+  if (!target_.inline_ptx || u->dtype != DType(Scalar::kF32) || (!orders && u->op != Op::kExp2)) {
+    return {};
+  }
+  if (!unseen_) unseen_.emplace(kernel_.body.linear);
+  return (orders ? unseen_->ZeroSign(u) : unseen_->Subnormals(u)) ? FloatFunction(u->op)
+                                                                  : PtxFunction();
+}
+
 // A shuffle moves 32 bits at a time.
 absl::Status OpenClWriter::WriteShuffle(const UOp* u) {
   const UOp* x = u->src(0);

@@ -72,7 +72,7 @@ bool OpenClWriter::IsReserved(std::string_view name) const {
       "uint",    "ulong",  "ushort", "constant", "image2d_t", "sampler_t", "barrier"};
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
   for (std::string_view prefix : {"as_", "convert_", "get_", "vload", "vstore", "mma_", "ldmatrix_",
-                                  "shuffle_", "copy_async_", "cvt_"}) {
+                                  "shuffle_", "copy_async_", "cvt_", "ptx_"}) {
     // Names of the renderer's functions end in a type; no type ends in an underscore.
     if (name.starts_with(prefix) && !name.ends_with("_")) return true;
   }
@@ -129,6 +129,15 @@ void OpenClWriter::DefineOp(const UOp* u, DType) {
 // The rows of class h compute `(half)function((float)$0)`. C has no casts between vectors, so here
 // functions of the prelude convert them.
 bool OpenClWriter::SpecialElementwise(const UOp* u, const clike::Spelling& row, Expr& e) {
+  if (const PtxFunction f = LooseFunction(u); !f.name.empty()) {
+    std::string operands;
+    for (const UOp* s : u->srcs()) {
+      clike::Append(operands, operands.empty() ? "" : ", ", Operand(s, kTernary, true));
+    }
+    e.text = Cat(Call(f), "(", operands, ")");
+    e.precedence = kPostfix;
+    return true;
+  }
   if (row.classes != "h" || u->dtype.lanes() == 1) return false;
   constexpr std::string_view kCast = "(half)";
   TG_CHECK(row.text.starts_with(kCast));

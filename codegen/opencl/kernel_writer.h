@@ -3,6 +3,7 @@
 #ifndef TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 #define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "codegen/clike/kernel_writer.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/ptx.h"
+#include "codegen/opencl/unseen_details.h"
 
 namespace tg::opencl {
 
@@ -74,9 +76,13 @@ class OpenClWriter : public clike::KernelWriter {
   std::string Words(const UOp* u);
   // The words that `u` picks from what `ldmatrix` loaded; empty if it picks no whole ones.
   std::string PickedWords(const UOp* u) const;
+  // The instruction of PTX for a maximum, a minimum or an exponential, if it gives another result
+  // than the op only in what nothing sees; its name is empty if there is none.
+  PtxFunction LooseFunction(const UOp* u);
 
   Prelude* prelude_ = nullptr;
   llvm::DenseMap<const UOp*, std::string> words_;  // what `ldmatrix` loaded, as words
+  std::optional<UnseenDetails> unseen_;
 };
 
 }  // namespace tg::opencl

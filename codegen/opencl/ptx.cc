@@ -158,6 +158,20 @@ PtxFunction HalfFunction(bool narrows) {
   return f;
 }
 
+PtxFunction FloatFunction(Op op) {
+  PtxFunction f;
+  const std::string instruction = op == Op::kExp2  ? "ex2.approx.ftz.f32"
+                                  : op == Op::kMax ? "max.NaN.f32"
+                                                   : "min.NaN.f32";
+  f.name = op == Op::kExp2 ? "ptx_exp2" : op == Op::kMax ? "ptx_max" : "ptx_min";
+  const bool binary = op != Op::kExp2;
+  f.text = absl::StrCat("static inline float ", f.name, "(float a", binary ? ", float b" : "",
+                        ") {\n  float result;\n  asm(\"", instruction, " %0, %1",
+                        binary ? ", %2" : "", ";\" : \"=f\"(result) : \"f\"(a)",
+                        binary ? ", \"f\"(b)" : "", ");\n  return result;\n}\n");
+  return f;
+}
+
 PtxFunction CommitFunction() {
   return {"copy_async_commit",
           "static inline void copy_async_commit(void) {\n"

@@ -2,8 +2,8 @@
 // shuffles and asynchronous copies on NVIDIA's GPUs.
 //
 // A __local pointer holds the address in shared memory, so its low 32 bits are the operand of the
-// PTX instruction. Every asm statement is volatile, because these ops act on the whole subgroup and
-// must not be moved.
+// PTX instruction. The asm statements of ops that act on the whole subgroup are volatile, because
+// they must not be moved.
 #ifndef TG_CODEGEN_OPENCL_PTX_H_
 #define TG_CODEGEN_OPENCL_PTX_H_
 
@@ -32,6 +32,9 @@ PtxFunction ShuffleFunction(int width);
 PtxFunction CopyAsyncFunction(int bytes, bool gated);
 // Converts between f32 and the bits of a half, to the nearest.
 PtxFunction HalfFunction(bool narrows);
+// Returns f(a, b) for max and min, of which NaN wins and -0.0 is below 0.0, or f(x) for exp2, which
+// takes subnormal numbers for 0 and gives 0 for them.
+PtxFunction FloatFunction(Op op);
 PtxFunction CommitFunction();
 PtxFunction WaitFunction(int pending);
 

@@ -215,11 +215,15 @@ struct Swap {
 
 // Illegal: grid(i0, 1), grid(i1, 1).
 struct Grid {
-  static constexpr Doc kDoc = {"grid", "grid(AXIS, D)",
-                               "a global axis becomes dimension D of the grid"};
+  static constexpr std::string_view kDown = "down";
+  static constexpr Doc kDoc = {
+      "grid", "grid(AXIS, D[, down])",
+      "a global axis becomes dimension D of the grid, which goes down from "
+      "the axis's last step if it says so"};
   std::string axis;
   int64_t dimension = 0;
-  void Visit(auto&& v) { v(axis), v(dimension); }
+  std::optional<std::string> way;
+  void Visit(auto&& v) { v(axis), v(dimension), v(way); }
   absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
   void Apply(loop_nest::LoopNest& nest) const;
 };

@@ -30,6 +30,7 @@ absl::Status Grid::Check(const loop_nest::LoopNest& nest, const passes::Target&)
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   if (dimension < 0 || dimension > 2) return Illegal("the grid has dimensions 0, 1 and 2");
+  if (way && *way != kDown) return Illegal("the grid goes up, or down");
   if (nest.axes[at].kind != AxisKind::kGlobal) return Illegal("the axis is not global");
   for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.kind == AxisKind::kGlobal && a.grid_dim == dimension)
@@ -39,7 +40,9 @@ absl::Status Grid::Check(const loop_nest::LoopNest& nest, const passes::Target&)
 }
 
 void Grid::Apply(loop_nest::LoopNest& nest) const {
-  nest.axes[nest.AxisNamed(axis)].grid_dim = static_cast<int>(dimension);
+  loop_nest::LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
+  a.grid_dim = static_cast<int>(dimension);
+  a.goes_down = way.has_value();
 }
 
 absl::Status Neighbours::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {

@@ -195,7 +195,11 @@ class Maker {
     Shape shape;
     for (size_t i : dim.axes) shape.push_back(StepsOf(b_, s_.axes[i]));
     const std::vector<const UOp*> parts = analysis::Unflatten(b_, shape, id, simplify_);
-    for (size_t k = 0; k < parts.size(); ++k) out_.axis[dim.axes[k]] = parts[k];
+    for (size_t k = 0; k < parts.size(); ++k) {
+      const bool down = s_.axes[dim.axes[k]].goes_down;
+      const UOp* last = b_.Sub(b_.Index(shape[k]), b_.Index(1));
+      out_.axis[dim.axes[k]] = down ? simplify_(b_.Sub(last, parts[k])) : parts[k];
+    }
     return absl::OkStatus();
   }
 

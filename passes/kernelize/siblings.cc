@@ -4,9 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/prepare.h"
+#include "passes/kernelize/softmax_product.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
@@ -70,6 +72,50 @@ void DelaySlices(const std::vector<KernelDraft>& drafts,
   }
 }
 
+// Whether the factors of a product are of halves or bytes that matrix instructions take, and some
+// rows of one meet some columns of the other: at least as many as one instruction has rows.
+bool IsMatrixProduct(const UOp* product, ShapeMap& shapes) {
+  if (product->op != Op::kMul || !IsStatic(shapes.Of(product))) return false;
+  const UOp* from[2];
+  for (size_t k = 0; k < 2; ++k) {
+    const UOp* x = product->src(k);
+    while (IsMovement(x->op)) x = x->src(0);
+    if (x->op != Op::kCast) return false;
+    from[k] = x->src(0);
+  }
+  const auto instruction = MatrixInstructionFor(from[0]->dtype.scalar(), from[1]->dtype.scalar(),
+                                                product->dtype.scalar());
+  if (!instruction) return false;
+  int64_t repeats[2] = {1, 1};  // of each factor
+  const Shape& whole = shapes.Of(product);
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    for (size_t k = 0; k < 2; ++k) {
+      const UOp* below = nullptr;
+      if (IsRepeatedAlong(product->src(k), axis, shapes, &below)) repeats[k] *= whole[axis].value();
+    }
+  }
+  return std::min(repeats[0], repeats[1]) >= instruction->m;
+}
+
+// Whether the draft's kernel is scheduled as a tile of matrix instructions, which takes one
+// product.
+bool IsMatrixTile(const KernelDraft& d, ShapeMap& shapes, const passes::Target& target) {
+  if (!target.HasMatrixInstructions() || d.reduce_terms.empty()) return false;
+  std::vector<const UOp*> stack = d.nodes;
+  NodeSet seen;
+  for (const UOp* u : d.inputs) seen.Insert(u);
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (!seen.Insert(u)) continue;
+    if (u->op == Op::kReduceAxis) {
+      return static_cast<Op>(u->word()) == Op::kAdd && IsMatrixProduct(u->src(0), shapes);
+    }
+    stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+  }
+  return false;
+}
+
 bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
   return a.targets[0] && b.targets[0] && BufferOf(a.targets[0]) == BufferOf(b.targets[0]);
 }
@@ -95,7 +141,8 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
     const std::optional<Slice>& slice = slices[i];
-    if (options.fuse && (slice || WritesWhole(d) || WritesPart(d)) && !d.copy && IsStatic(shape)) {
+    if (options.fuse && (slice || WritesWhole(d) || WritesPart(d)) && !d.copy && IsStatic(shape) &&
+        !IsMatrixTile(d, shapes, target)) {
       // The key that the drafts of a group have in common: the level, the device, the shape, the
       // reduces. On a GPU also whether the work-items of a group may share the reduces, which they
       // may not in a kernel that overwrites what it reads.

@@ -1,6 +1,7 @@
 // Fuses sibling kernels: kernels that store values of the same shape, are independent of each
 // other, and have a common input. Examples are the queries, keys and values of attention, and the
 // halves of a rotation. The fused kernel needs one launch and reads the common input once.
+// Products of matrices that matrix instructions compute stay alone, since a tile of them has one.
 #ifndef TG_PASSES_KERNELIZE_SIBLINGS_H_
 #define TG_PASSES_KERNELIZE_SIBLINGS_H_
 

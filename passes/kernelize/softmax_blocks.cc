@@ -97,7 +97,7 @@ class Rewriter {
     const auto key = static_cast<int64_t>(p_.scores_axis), term = static_cast<int64_t>(p_.axis);
     const Shape whole = shapes_.Of(p_.scores);
     const DType t = p_.sum->dtype;
-    const UOp* scores = Staged(b_.Reshape(b_.Cast(WithStagedQuery(WithoutFactors(p_.scores)), t),
+    const UOp* scores = Staged(b_.Reshape(WithStagedQuery(Widened(WithoutFactors(p_.scores))),
                                           Blocked(whole, p_.scores_axis, blocks_, block_)));
     const Shape shape = shapes_.Of(scores);
     const UOp* maximum = b_.ReduceAxis(scores, Op::kMax, {{key + 1}});
@@ -257,6 +257,9 @@ class Rewriter {
     return one == shape ? x : b_.Expand(b_.Shrink(x, first), shape);
   }
 
+  // The scores in the type of their sums, so that nothing between the products rounds to half.
+  const UOp* Widened(const UOp* scores);
+
   // The scores, with the operands of their sums of products that do not vary along the terms
   // staged, before they are widened.
   const UOp* WithStagedQuery(const UOp* scores);
@@ -312,6 +315,48 @@ const UOp* Rewriter::WithoutFactors(const UOp* scores) {
       scale_ ? b_.Const(sum->dtype, factor * DoubleFromBits(scale_->dtype.scalar(), scale_->word()))
              : constant;
   return Replace(scores, sum, plain);
+}
+
+const UOp* Rewriter::Widened(const UOp* scores) {
+  const DType t = p_.sum->dtype;
+  if (!NarrowTypeOf(p_)) return b_.Cast(scores, t);
+  const auto is_inner = [](const UOp* u) { return IsElementwise(u->op) || IsMovement(u->op); };
+  NodeSet inside;
+  std::vector<const UOp*> stack = {scores};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (!u->dtype.is_float() || !inside.Insert(u) || !is_inner(u)) continue;
+    stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+  }
+  NodeMap<const UOp*> map;
+  for (const UOp* u : PostOrder(scores)) {
+    const auto wide = [&](const UOp* s) { return inside.Contains(s) ? map.Get(s) : s; };
+    if (!inside.Contains(u)) continue;
+    if (IsConst(u)) {
+      map[u] = b_.Const(t, DoubleFromBits(u->dtype.scalar(), u->word()));
+    } else if (u->op == Op::kCast) {
+      map[u] = b_.Cast(wide(u->src(0)), t);
+    } else if (const std::optional<Mask> mask = FindMask(u, p_.wide); mask && mask->term) {
+      // One selection a score. (A masked score counts as -inf even if it is NaN, as in blocks that
+      // are skipped.)
+      const UOp* condition = mask->condition;
+      for (const UOp* m : llvm::reverse(mask->movement)) {
+        condition = b_.context().Make(m->op, kBool, UOpSpan(&condition, 1), m->attr);
+      }
+      const UOp* score = wide(u->src(mask->term == u->src(0) ? 1 : 0));
+      const UOp* lowest = b_.Const(t, -std::numeric_limits<double>::infinity());
+      map[u] = mask->where_true ? b_.Where(condition, lowest, score)
+                                : b_.Where(condition, score, lowest);
+    } else if (is_inner(u)) {
+      llvm::SmallVector<const UOp*, 8> srcs;
+      for (const UOp* s : u->srcs()) srcs.push_back(wide(s));
+      map[u] = b_.context().Make(u->op, t, {srcs.data(), srcs.size()}, u->attr);
+    } else {
+      map[u] = b_.Cast(u, t);
+    }
+  }
+  return map.Get(scores);
 }
 
 const UOp* Rewriter::WithStagedQuery(const UOp* scores) {

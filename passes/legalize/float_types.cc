@@ -97,10 +97,7 @@ const UOp* FloatTypes::BitsOf(const UOp* u, const UOp* x) {
   const DType raw_type = RawType(u->dtype);
   if (IsConstant(u)) return b_.context().Make(u->op, raw_type, {}, u->attr);
   if (const Raw& raw = raw_.Get(x); raw.bits && raw.scalar == s) return raw.bits;
-  if (IsConverted(s)) {
-    const bool rounded = x->op == Op::kCast && x->src(0)->dtype == raw_type;
-    return rounded ? x->src(0) : b_.Cast(x, raw_type);
-  }
+  if (IsConverted(s)) return b_.Cast(Unrounded(x), raw_type);
   return b_.Bitcast(b_.Cast(EncodeFloat(b_, x, s), raw_type.WithScalar(BitsType(s))), raw_type);
 }
 

@@ -41,6 +41,7 @@ void LoopNest::Split(size_t axis, int64_t outer, int64_t inner) {
   low.size = low.max_size = inner;
   low.block = low.of_block = 1;
   low.grid_dim = -1;
+  low.goes_down = false;
   LoopAxis& high = axes[axis];
   high.name += ".0";
   high.max_size = outer;
@@ -69,6 +70,7 @@ size_t LoopNest::Bind(size_t axis, AxisKind kind) {
   if (at > axis) --at;
   axes[axis].kind = kind;
   axes[axis].grid_dim = -1;  // it is no part of the grid any more
+  axes[axis].goes_down = false;
   const auto place = [&](size_t i) { return axes.begin() + static_cast<ptrdiff_t>(i); };
   if (at > axis)
     std::rotate(place(axis), place(axis + 1), place(at + 1));

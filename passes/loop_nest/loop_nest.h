@@ -34,8 +34,9 @@ struct LoopAxis {
   int64_t block = 1, of_block = 1;
   int64_t max_size = 0;  // the most steps
   AxisKind kind = AxisKind::kGlobal;
-  int grid_dim = -1;   // of the grid or the group, set by directives `grid` and `neighbours`
-  std::string shares;  // for a group axis: the local or group axis whose work-items it reuses
+  int grid_dim = -1;       // of the grid or the group, set by directives `grid` and `neighbours`
+  bool goes_down = false;  // whether the first of the grid's dimension is the axis's last step
+  std::string shares;      // for a group axis: the local or group axis whose work-items it reuses
   // For such an axis: each work-item keeps its own part of what is staged, which no other reads, in
   // private memory; parts of a reduce are combined by shuffles.
   bool owned = false;

@@ -12,6 +12,7 @@ std::string Steps(const LoopAxis& axis) {
 std::string Binding(const LoopAxis& axis) {
   std::string out(AxisKindName(axis.kind));
   if (axis.grid_dim >= 0) absl::StrAppend(&out, ", dimension ", axis.grid_dim);
+  if (axis.goes_down) out += " down";
   if (!axis.shares.empty())
     absl::StrAppend(&out, ", the work-items of ", axis.shares, axis.owned ? ", each its own" : "");
   return out;

@@ -1,5 +1,6 @@
 #include "passes/schedule/gpu_tuple.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct TupleAxes {
   size_t query = kNone, scores = kNone;  // staged values; the terms of the first, and blocks'
   size_t exponentials = kNone;
   std::vector<size_t> other_terms;  // of other reduces of a block
+  bool ends_early = false;          // whether the last blocks may change nothing (SoftmaxInBlocks)
   size_t packed[2] = {kNone, kNone};
 };
 
@@ -56,6 +58,12 @@ bool SetOnce(size_t& axis, size_t to) {
   const bool fresh = axis == kNone;
   axis = to;
   return fresh;
+}
+
+// Whether each number of a tuple selects its identity in some blocks.
+bool EndsEarly(const UOp* tuple) {
+  return llvm::all_of(TupleValues(tuple),
+                      [](const UOp* value) { return WithoutMovement(value)->op == Op::kWhere; });
 }
 
 std::optional<TupleAxes> FindTupleAxes(const loop_nest::LoopNest& s,
@@ -72,6 +80,7 @@ std::optional<TupleAxes> FindTupleAxes(const loop_nest::LoopNest& s,
     bool fresh = true;
     if (base.reduce && base.reduce->op == Op::kReduceTuple) {
       fresh = SetOnce(out.tuple, n);
+      out.ends_early = EndsEarly(base.reduce);
     } else if (base.reduce == sums[0].reduce || base.reduce == sums[1].reduce) {
       fresh = SetOnce(out.terms[base.reduce == sums[1].reduce ? 1 : 0], n);
     } else if (base.reduce) {
@@ -139,6 +148,12 @@ class Writer {
       const int64_t units = UnitsOf(to_.Size(row + ".0"));
       const auto [groups, subgroups] = to_.Split(row + ".0", units);
       if (!subgroups.empty()) to_.Try(directive::Local{{subgroups, std::nullopt}});
+      // The groups of the last rows have the most blocks, and begin first.
+      const size_t last = LastDimension();
+      if (axes_.ends_early && !groups.empty() && to_.Size(groups) <= target_.max_groups[last]) {
+        to_.Try(directive::Grid{groups, static_cast<int64_t>(last),
+                                std::string(directive::Grid::kDown)});
+      }
     }
     // The sums' terms are in the loop over blocks.
     directive::Order order = {{Name(axes_.tuple)}};
@@ -182,6 +197,15 @@ class Writer {
     if (several) Bind<directive::Upcast>({column + ".0"});
     if (blocks) Bind<directive::Unroll>({term + ".0"});
     loops_.push_back(blocks ? term + ".1" : term);
+  }
+
+  // The grid's last dimension, behind those of the other global axes.
+  size_t LastDimension() const {
+    const auto is_global = [](const loop_nest::LoopAxis& a) {
+      return a.kind == AxisKind::kGlobal && a.max_size > 1;
+    };
+    const auto others = static_cast<size_t>(llvm::count_if(nest_.axes, is_global)) - 1;
+    return std::min<size_t>(others, 2);
   }
 
   // Subgroups of a group, which share its copies, where there are groups for all units.

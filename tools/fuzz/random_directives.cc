@@ -76,6 +76,7 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
         directive.args.push_back({axis().name, 0});
       } else if (kind.name == "grid") {
         directive.args.push_back({"", rng.Below(3)});
+        if (rng.Percent(50)) directive.args.push_back({std::string(directive::Grid::kDown), 0});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         directive.args.push_back({axis().name, 0});
       } else if (kind.name != "stage_in_output" && kind.name != "neighbours" && !rng.Percent(25)) {
