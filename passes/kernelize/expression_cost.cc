@@ -164,6 +164,8 @@ double CostModel::StagingSeconds(const UOp* u, double parallel, double staged_el
                         static_cast<double>(ByteSize(u->dtype.scalar()));
   if (shared > static_cast<double>(target_.cache_bytes)) {
     seconds += cost::TransferSeconds((tiles - 1) * shared, target_);
+  } else if (!target_.HidesWaits() && shared > StagingCapacityBytes()) {
+    seconds += cost::CoreCacheSeconds((tiles - 1) * shared, target_);
   }
   return seconds;
 }

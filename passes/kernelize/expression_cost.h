@@ -15,7 +15,9 @@
 //       <= store
 //
 // where a tile is Target::tile_side rows, and the second term counts only if the data that all rows
-// share exceed the target's cache. Kernel memory is as fast as the caches of all cores together.
+// share exceed the target's cache. If they only exceed twice a CPU's L1 cache, each tile rereads
+// them at the rate of kernel memory: a kernel of one product packs them, a row-fused one does not.
+// Kernel memory is as fast as the caches of all cores together.
 #ifndef TG_PASSES_KERNELIZE_EXPRESSION_COST_H_
 #define TG_PASSES_KERNELIZE_EXPRESSION_COST_H_
 
