@@ -39,6 +39,10 @@ static_assert(static_cast<int>(runtime::ElementType::kF32) + 1 == TG_F32);
 static_assert(runtime::kNumElementTypes == TG_F8E5M2);
 
 absl::Status TensorView::Check() const {
+  if (cl_mem != nullptr && data != nullptr) {
+    return InvalidArgument("@", name, ": its elements are in a cl_mem, and its data is not null");
+  }
+  if (cl_mem != nullptr) return absl::OkStatus();
   const std::optional<size_t> needed = runtime::NumBytes(type, shape());
   if (!needed || *needed != bytes) {
     return InvalidArgument("@", name, ": ", bytes, " bytes are given for ",
@@ -50,6 +54,7 @@ absl::Status TensorView::Check() const {
 
 absl::StatusOr<runtime::HostTensor> TensorView::Copy() const {
   TG_RETURN_IF_ERROR(Check());
+  if (data == nullptr && cl_mem != nullptr) return InvalidArgument("@", name, ": it has no data");
   runtime::HostTensor tensor{type, {shape().begin(), shape().end()}, {data, data + bytes}};
   if (type == runtime::ElementType::kBool) runtime::NormalizeBools(tensor.data);
   return tensor;
@@ -72,6 +77,7 @@ absl::StatusOr<TensorView> ReadTensor(const tg_tensor& tensor, size_t index) {
   view.data = static_cast<std::byte*>(tensor.data);
   view.bytes = tensor.bytes;
   view.lend = tensor.lend != 0;
+  view.cl_mem = tensor.cl_mem;
   return view;
 }
 
@@ -116,6 +122,7 @@ absl::StatusOr<LoadOptions> ReadOptions(const tg_load_options* given) {
   TG_RETURN_IF_ERROR(
       ReadSizes(o.max_names, o.max_values, o.num_maxes, "greatest sizes", options.onnx.max_sizes));
   TG_ASSIGN_OR_RETURN(options.inputs, ReadTensors(o.inputs, o.num_inputs, "inputs"));
+  options.open_cl = {o.cl_context, o.cl_queue};
   options.profile = o.profile != 0;
   options.float16 = o.float16 != 0;
   options.progress = [function = o.progress, context = o.progress_context](

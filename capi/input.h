@@ -16,6 +16,8 @@
 #include "frontend/onnx/import_onnx.h"
 #include "include/tg/tg.h"
 #include "model/source.h"
+#include "runtime/device/device_handle.h"
+#include "runtime/devices/devices.h"
 #include "runtime/io/host_tensor.h"
 
 namespace tg::capi {
@@ -29,11 +31,13 @@ struct TensorView {
   std::byte* data = nullptr;
   size_t bytes = 0;
   bool lend = false;
+  void* cl_mem = nullptr;
 
   std::span<const int64_t> shape() const { return {extents.data(), rank}; }
-  // InvalidArgument unless there is data, of as many bytes as type and shape say.
+  runtime::DeviceHandle device() const { return {cl_mem}; }
+  // InvalidArgument unless there is data, of as many bytes as type and shape say, or a cl_mem.
   absl::Status Check() const;
-  // Checks, and copies the elements.
+  // Checks, and copies the elements, which the host has.
   absl::StatusOr<runtime::HostTensor> Copy() const;
 };
 
@@ -48,6 +52,7 @@ tg_type TypeOf(runtime::ElementType type);
 
 struct LoadOptions {
   std::string device, format = "auto", path;
+  runtime::OpenClHandles open_cl;
   onnx::OnnxImportOptions onnx;  // without contents of inputs
   std::vector<TensorView> inputs;
   bool profile = false, float16 = false;

@@ -64,6 +64,10 @@ absl::StatusOr<model::OpenOptions> OpenOptionsFor(const model::Source& source,
   model::OpenOptions open;
   const std::string texts[] = {options.device};
   TG_ASSIGN_OR_RETURN(open.devices, runtime::ParseDeviceRequest(texts));
+  if (options.open_cl.context != nullptr || options.open_cl.queue != nullptr) {
+    TG_ASSIGN_OR_RETURN(open.devices.opened,
+                        runtime::AdoptContext(options.open_cl, options.device, options.profile));
+  }
   // Times are of one plan.
   open.devices.specialize = !options.profile;
   open.time_kernels = options.profile;

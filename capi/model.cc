@@ -106,6 +106,11 @@ absl::Status Model::Set(const TensorView& tensor) {
 
 absl::Status Model::SetLocked(const TensorView& tensor, bool lend) {
   TG_RETURN_IF_ERROR(tensor.Check());
+  if (tensor.cl_mem != nullptr) {
+    const std::string_view symbol = SymbolOf(tensor.name);
+    return lend ? session_->Lend(symbol, tensor.type, tensor.shape(), tensor.device())
+                : session_->Set(symbol, tensor.type, tensor.shape(), tensor.device());
+  }
   const std::span<const std::byte> elements(tensor.data, tensor.bytes);
   if (tensor.type != runtime::ElementType::kBool) {
     const std::string_view symbol = SymbolOf(tensor.name);
@@ -132,10 +137,10 @@ absl::Status Model::RunLocked(const char* graph) {
 
 absl::Status Model::Get(tg_tensor* tensor) {
   const std::lock_guard lock(mutex_);
-  return GetLocked(tensor);
+  return GetLocked(tensor, /*is_there=*/false);
 }
 
-absl::Status Model::GetLocked(tg_tensor* out) {
+absl::Status Model::GetLocked(tg_tensor* out, bool is_there) {
   if (out == nullptr) return InvalidArgument("the pointer to tg_tensor is null");
   tg_tensor tensor;
   TG_RETURN_IF_ERROR(ReadStruct(out, "tg_tensor", tensor));
@@ -146,6 +151,12 @@ absl::Status Model::GetLocked(tg_tensor* out) {
   if (!bytes || form.shape.size() > TG_MAX_RANK) {
     return Unimplemented("@", tensor.name, ": its rank is ", form.shape.size(), ", above ",
                          TG_MAX_RANK);
+  }
+  if (tensor.data != nullptr && tensor.cl_mem != nullptr) {
+    return InvalidArgument("@", tensor.name, ": both data and cl_mem are given");
+  }
+  if (tensor.cl_mem != nullptr && !is_there) {
+    TG_RETURN_IF_ERROR(session_->GetInto(symbol, runtime::DeviceHandle{tensor.cl_mem}));
   }
   if (tensor.data != nullptr && tensor.bytes < *bytes) {
     return InvalidArgument("@", tensor.name, " is ", runtime::TypeAndShape(form.type, form.shape),
@@ -181,16 +192,24 @@ absl::Status Model::CallLocked(const char* graph, std::span<const TensorView> in
   const auto output = [&](size_t i) {
     return reinterpret_cast<tg_tensor*>(reinterpret_cast<char*>(outputs) + i * stride);
   };
-  for (const TensorView& input : inputs) TG_RETURN_IF_ERROR(SetLocked(input, input.lend));
+  for (const TensorView& input : inputs) {
+    TG_RETURN_IF_ERROR(SetLocked(input, input.lend || input.cl_mem != nullptr));
+  }
   for (size_t i = 0; i < num_outputs; ++i) {
     tg_tensor tensor;
     TG_RETURN_IF_ERROR(ReadStruct(output(i), "tg_tensor", tensor));
+    if (tensor.cl_mem != nullptr && tensor.name != nullptr && tensor.data == nullptr) {
+      TG_RETURN_IF_ERROR(session_->LendOutput(graph == nullptr ? "" : graph, SymbolOf(tensor.name),
+                                              runtime::DeviceHandle{tensor.cl_mem}));
+    }
     if (tensor.lend == 0 || tensor.name == nullptr || tensor.data == nullptr) continue;
     session_->LendOutput(graph == nullptr ? "" : graph, SymbolOf(tensor.name),
                          std::span(static_cast<std::byte*>(tensor.data), tensor.bytes));
   }
   TG_RETURN_IF_ERROR(RunLocked(graph));
-  for (size_t i = 0; i < num_outputs; ++i) TG_RETURN_IF_ERROR(GetLocked(output(i)));
+  for (size_t i = 0; i < num_outputs; ++i) {
+    TG_RETURN_IF_ERROR(GetLocked(output(i), /*is_there=*/true));
+  }
   return absl::OkStatus();
 }
 

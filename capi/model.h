@@ -64,7 +64,8 @@ class Model {
   absl::Status CallLocked(const char* graph, std::span<const TensorView> inputs, tg_tensor* outputs,
                           size_t num_outputs, size_t stride);
   absl::Status RunLocked(const char* graph);
-  absl::Status GetLocked(tg_tensor* tensor);
+  // `is_there`: what is in memory of the device is there already.
+  absl::Status GetLocked(tg_tensor* tensor, bool is_there);
   // The executable's graph with this name; FailedPrecondition for the interpreter.
   absl::StatusOr<std::string> FindGraphName(const char* graph) const;
   void KeepLeast(const std::string& graph);

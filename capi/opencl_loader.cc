@@ -99,6 +99,11 @@ TG_OPENCL(clEnqueueWriteBuffer,
           a, b, c, d, e, f, g, h, i)
 TG_OPENCL(clFinish, (cl_command_queue a), a)
 TG_OPENCL(clFlush, (cl_command_queue a), a)
+TG_OPENCL(clGetCommandQueueInfo,
+          (cl_command_queue a, cl_command_queue_info b, size_t c, void* d, size_t* e), a, b, c, d,
+          e)
+TG_OPENCL(clGetContextInfo, (cl_context a, cl_context_info b, size_t c, void* d, size_t* e), a, b,
+          c, d, e)
 TG_OPENCL(clGetDeviceIDs,
           (cl_platform_id a, cl_device_type b, cl_uint c, cl_device_id* d, cl_uint* e), a, b, c, d,
           e)
@@ -111,6 +116,8 @@ TG_OPENCL(clGetKernelInfo, (cl_kernel a, cl_kernel_info b, size_t c, void* d, si
 TG_OPENCL(clGetKernelWorkGroupInfo,
           (cl_kernel a, cl_device_id b, cl_kernel_work_group_info c, size_t d, void* e, size_t* f),
           a, b, c, d, e, f)
+TG_OPENCL(clGetMemObjectInfo, (cl_mem a, cl_mem_info b, size_t c, void* d, size_t* e), a, b, c, d,
+          e)
 TG_OPENCL(clGetPlatformInfo, (cl_platform_id a, cl_platform_info b, size_t c, void* d, size_t* e),
           a, b, c, d, e)
 TG_OPENCL(clGetProgramBuildInfo,
@@ -124,6 +131,9 @@ TG_OPENCL(clReleaseEvent, (cl_event a), a)
 TG_OPENCL(clReleaseKernel, (cl_kernel a), a)
 TG_OPENCL(clReleaseMemObject, (cl_mem a), a)
 TG_OPENCL(clReleaseProgram, (cl_program a), a)
+TG_OPENCL(clRetainCommandQueue, (cl_command_queue a), a)
+TG_OPENCL(clRetainContext, (cl_context a), a)
+TG_OPENCL(clRetainMemObject, (cl_mem a), a)
 TG_OPENCL(clRetainEvent, (cl_event a), a)
 TG_OPENCL(clSetEventCallback,
           (cl_event a, cl_int b, void(CL_CALLBACK* c)(cl_event, cl_int, void*), void* d), a, b, c,

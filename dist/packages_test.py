@@ -62,10 +62,14 @@ class PackagesTest(unittest.TestCase):
         print(said.split("\n")[1])
 
     def build_c_example(self, prefix):
-        source = shutil.copy(os.path.join(EXAMPLES, "c/digits.c"), self.folder)
-        program = os.path.join(self.folder, "digits")
+        return self.build_in_c(prefix, "digits")
+
+    def build_in_c(self, prefix, name, *libraries):
+        source = shutil.copy(os.path.join(EXAMPLES, "c", name + ".c"), self.folder)
+        program = os.path.join(self.folder, name)
         flags = run("pkg-config", "--cflags", "--libs", "tg", env={"PKG_CONFIG_PATH": prefix + "/lib/pkgconfig"})
-        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags.split(), cwd=self.folder)
+        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags.split(), *libraries,
+            cwd=self.folder)
         return program
 
     def test_c_with_pkg_config(self):
@@ -75,6 +79,10 @@ class PackagesTest(unittest.TestCase):
         for path in re.findall(r"libabsl\S* => (\S+)", listed):
             self.assertTrue(os.path.realpath(path).startswith(os.path.realpath(prefix)), listed)
         self.check_digits(run(program, MODEL, DIGIT, "200"))
+
+    def test_c_with_the_callers_opencl(self):
+        program = self.build_in_c(self.unpacked_tarball(), "opencl", "-lOpenCL")
+        self.assertEqual(run(program, MODEL), "class 1\n")
 
     def test_c_with_the_debian_package(self):
         prefix = self.unpacked_deb()

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library serves programs with its own version and older ones. */
-#define TG_API_VERSION 2
+#define TG_API_VERSION 3
 #define TG_MAX_RANK 16
 
 typedef enum tg_status {
@@ -80,7 +80,12 @@ typedef struct tg_task {
  *
  * With `lend`, tg_call may use `data` where it is, without a copy: on the CPU it does, for all but
  * small tensors. Then the contents are nowhere else. After the call, an input is one that was not
- * given, and tg_get of an output or input is TG_FAILED_PRECONDITION. */
+ * given, and tg_get of an output or input is TG_FAILED_PRECONDITION.
+ *
+ * With `cl_mem`, the elements are in a buffer of the OpenCL context that the model was loaded with,
+ * `data` is null, and elements of TG_BOOL are 0 or 1. tg_call uses it where it is, tg_set and
+ * tg_get copy on the device. What the caller enqueued on the model's queue before comes before the
+ * call's kernels, and the results are there when the call returns. */
 typedef struct tg_tensor {
   size_t size;
   const char* name;
@@ -90,6 +95,7 @@ typedef struct tg_tensor {
   void* data;
   size_t bytes; /* of `data` */
   int32_t lend; /* since version 2 */
+  void* cl_mem; /* since version 3 */
 } tg_tensor;
 
 /* Called during a load or compile with what is done, and how much of it (0 to 1). Cancels if it
@@ -122,6 +128,12 @@ typedef struct tg_load_options {
   int32_t float16; /* not 0: weights and intermediate results are stored as halves */
   tg_progress progress;
   void* progress_context;
+  /* Since version 3: a cl_context and a cl_command_queue of the caller's, which the model uses and
+   * keeps references to. The queue runs commands in order, and no other thread uses it during a
+   * call. Without it the model makes a queue for the context's device, or for the one of its
+   * devices that `device` says. Without either, the model makes a context too. */
+  void* cl_context;
+  void* cl_queue;
 } tg_load_options;
 
 /* What a model takes or gives. The strings live until the model is closed. */

@@ -8,7 +8,7 @@ from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_s
 from typing import Any, TypeVar
 
 MAX_RANK = 16
-API_VERSION = 2
+API_VERSION = 3
 
 
 class Error(RuntimeError):
@@ -77,7 +77,8 @@ class Closing:
 
 class Tensor(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("type", c_int32), ("rank", c_uint32),
-                ("shape", c_int64 * MAX_RANK), ("data", c_void_p), ("bytes", c_size_t), ("lend", c_int32)]
+                ("shape", c_int64 * MAX_RANK), ("data", c_void_p), ("bytes", c_size_t), ("lend", c_int32),
+                ("cl_mem", c_void_p)]
 
 
 Progress = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_char_p, c_double)
@@ -88,7 +89,7 @@ class LoadOptions(Structure):
                 ("size_names", POINTER(c_char_p)), ("size_values", POINTER(c_int64)), ("num_sizes", c_size_t),
                 ("max_names", POINTER(c_char_p)), ("max_values", POINTER(c_int64)), ("num_maxes", c_size_t),
                 ("inputs", POINTER(Tensor)), ("num_inputs", c_size_t), ("profile", c_int32), ("float16", c_int32),
-                ("progress", Progress), ("progress_context", c_void_p)]
+                ("progress", Progress), ("progress_context", c_void_p), ("cl_context", c_void_p), ("cl_queue", c_void_p)]
 
 
 class TensorInfo(Structure):

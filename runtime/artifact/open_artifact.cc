@@ -98,6 +98,22 @@ absl::Status ChooseCode(const std::string& path, const MadeFor& device,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<std::shared_ptr<Context>>> OpenDevicesOf(
+    const Artifact& artifact, const ArtifactOptions& options) {
+  const runtime::Executable& executable = artifact.executable;
+  const std::string& path = executable.path;
+  std::vector<Device> devices;
+  for (size_t d = 0; d < executable.devices.size(); ++d) {
+    const std::string request =
+        RequestFor(options.devices, executable.devices[d], executable.devices.size());
+    TG_ASSIGN_OR_RETURN(Device device, artifact.made_for[d].is_native
+                                           ? ChooseNative(path, request)
+                                           : ChooseOpenCl(path, artifact.made_for[d], request));
+    devices.push_back(std::move(device));
+  }
+  return runtime::OpenContexts(devices, options.profiling);
+}
+
 }  // namespace
 
 MadeFor MadeForDevice(const Context& context, const runtime::BuildOptions& options) {
@@ -114,17 +130,19 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenArtifact(ArtifactFil
   Artifact& artifact = file.artifact();
   runtime::Executable& executable = artifact.executable;
   const std::string& path = executable.path;
-  std::vector<Device> devices;
-  for (size_t d = 0; d < executable.devices.size(); ++d) {
-    const std::string request =
-        RequestFor(options.devices, executable.devices[d], executable.devices.size());
-    TG_ASSIGN_OR_RETURN(Device device, artifact.made_for[d].is_native
-                                           ? ChooseNative(path, request)
-                                           : ChooseOpenCl(path, artifact.made_for[d], request));
-    devices.push_back(std::move(device));
+  std::vector<std::shared_ptr<Context>> contexts;
+  const std::shared_ptr<Context>& opened = options.devices.opened;
+  if (opened != nullptr) {
+    if (executable.devices.size() != 1 ||
+        artifact.made_for[0].is_native != opened->info().is_native) {
+      return InvalidArgument(path, " is compiled for other devices than the open one, ",
+                             opened->name());
+    }
+    TG_RETURN_IF_ERROR(runtime::CheckProfiling(*opened, options.profiling));
+    contexts = {opened};
+  } else {
+    TG_ASSIGN_OR_RETURN(contexts, OpenDevicesOf(artifact, options));
   }
-  TG_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Context>> contexts,
-                      runtime::OpenContexts(devices, options.profiling));
   for (size_t d = 0; d < contexts.size(); ++d) {
     TG_RETURN_IF_ERROR(
         ChooseCode(path, MadeForDevice(*contexts[d], options), options, d, artifact));

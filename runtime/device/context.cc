@@ -1,5 +1,7 @@
 #include "runtime/device/context.h"
 
+#include "base/status.h"
+
 namespace tg::runtime {
 namespace {
 
@@ -18,6 +20,16 @@ class Finished : public EventState {
 };
 
 }  // namespace
+
+absl::StatusOr<WrappedMemory> Context::Wrap(DeviceHandle, bool) const {
+  return InvalidArgument(name(), " is no device of OpenCL, and has no cl_mem");
+}
+
+absl::Status CheckProfiling(const Context& context, bool profiling) {
+  if (!profiling || context.profiling()) return absl::OkStatus();
+  return InvalidArgument("times of kernels need a context with profiling, which the open one of ",
+                         context.name(), " has not");
+}
 
 Event FinishedEvent(std::optional<LaunchTimes> times) {
   return std::make_shared<const Finished>(times);

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/device/device.h"
+#include "runtime/device/device_handle.h"
 
 namespace tg::runtime {
 
@@ -24,6 +25,12 @@ namespace tg::runtime {
 class Memory {
  public:
   virtual ~Memory() = default;
+};
+
+// Memory of the user's, as a block, and its size.
+struct WrappedMemory {
+  std::unique_ptr<Memory> memory;
+  size_t bytes = 0;
 };
 
 // The times at which a launch was queued, submitted, started and finished, in nanoseconds of the
@@ -70,6 +77,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // Makes a block of memory of the host that outlives it. Kernels write it if its owner lets them.
   // Null if the device does not use it where it is.
   virtual std::unique_ptr<Memory> Borrow(std::span<const std::byte>) const { return nullptr; }
+  // Makes a block of the user's memory, of which it keeps a reference. InvalidArgument unless it is
+  // a buffer of this context, which kernels may write if `is_written`.
+  virtual absl::StatusOr<WrappedMemory> Wrap(DeviceHandle handle, bool is_written) const;
   // Makes a block that is the range [offset, offset + bytes) of `parent`, which must outlive it.
   // The offset is a multiple of the device's base_alignment.
   virtual absl::StatusOr<std::unique_ptr<Memory>> Part(const Memory& parent, size_t offset,
@@ -104,6 +114,9 @@ class Context : public std::enable_shared_from_this<Context> {
   Device device_;
   bool profiling_;
 };
+
+// An error if times are wanted of a context that was opened without profiling.
+absl::Status CheckProfiling(const Context& context, bool profiling);
 
 // Enqueues a marker or a barrier.
 inline absl::Status EnqueueMarker(const Context& context, Event* event) {

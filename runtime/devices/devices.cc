@@ -65,4 +65,10 @@ absl::StatusOr<std::vector<std::shared_ptr<Context>>> OpenContexts(std::span<con
   return out;
 }
 
+absl::StatusOr<std::shared_ptr<Context>> AdoptContext(const OpenClHandles& handles,
+                                                      std::string_view wish, bool profiling) {
+  return OpenClContext::Adopt(static_cast<cl_context>(handles.context),
+                              static_cast<cl_command_queue>(handles.queue), wish, profiling);
+}
+
 }  // namespace tg::runtime

@@ -30,6 +30,17 @@ absl::StatusOr<std::shared_ptr<Context>> OpenContext(const Device& device, bool 
 absl::StatusOr<std::vector<std::shared_ptr<Context>>> OpenContexts(std::span<const Device> devices,
                                                                    bool profiling);
 
+// The user's objects of OpenCL: a cl_context and a cl_command_queue.
+struct OpenClHandles {
+  void* context = nullptr;
+  void* queue = nullptr;
+};
+// A context on them. The queue runs commands in order; null: one is made for a device of the
+// OpenCL context that `wish` selects (ChooseDevice). `context` may be null if there is a queue.
+absl::StatusOr<std::shared_ptr<Context>> AdoptContext(const OpenClHandles& handles,
+                                                      std::string_view wish = "",
+                                                      bool profiling = false);
+
 }  // namespace tg::runtime
 
 #endif  // TG_RUNTIME_DEVICES_DEVICES_H_

@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "runtime/opencl/device_info.h"
+
 namespace tg::runtime {
 namespace {
 
@@ -51,6 +53,37 @@ absl::StatusOr<LaunchTimes> ClEventState::Times() const {
   return times;
 }
 
+absl::StatusOr<ClQueue> MakeQueue(cl_context context, const Device& device, bool profiling) {
+  cl_int code = CL_SUCCESS;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  // Every driver supports the 1.x call; OpenCL 1.2 devices lack its successor.
+  ClQueue queue(clCreateCommandQueue(context, static_cast<cl_device_id>(device.id),
+                                     profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &code));
+#pragma GCC diagnostic pop
+  TG_RETURN_IF_ERROR(ClStatus(code, "clCreateCommandQueue", device.info.name));
+  return queue;
+}
+
+constexpr char kYours[] = "the caller's objects of OpenCL";
+
+// The devices of the context as the machine lists them.
+absl::StatusOr<std::vector<Device>> DevicesOf(cl_context context) {
+  size_t bytes = 0;
+  TG_CL_CALL(kYours, clGetContextInfo, context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
+  std::vector<cl_device_id> ids(bytes / sizeof(cl_device_id));
+  TG_CL_CALL(kYours, clGetContextInfo, context, CL_CONTEXT_DEVICES, bytes, ids.data(), nullptr);
+  std::vector<Device> devices;
+  for (const cl_device_id id : ids) {
+    cl_platform_id platform = nullptr;
+    TG_CL_CALL(kYours, clGetDeviceInfo, id, CL_DEVICE_PLATFORM, sizeof platform, &platform,
+               nullptr);
+    TG_ASSIGN_OR_RETURN(DeviceInfo info, QueryDevice(platform, id));
+    devices.push_back({platform, id, static_cast<int>(devices.size()), std::move(info)});
+  }
+  return devices;
+}
+
 }  // namespace
 
 OpenClContext::OpenClContext(const Device& device, bool profiling,
@@ -81,19 +114,60 @@ absl::StatusOr<std::vector<std::shared_ptr<OpenClContext>>> OpenClContext::Creat
         properties, static_cast<cl_uint>(ids.size()), ids.data(), nullptr, nullptr, &code));
     TG_RETURN_IF_ERROR(ClStatus(code, "clCreateContext", members[0]->info.name));
     for (const Device* device : members) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-      // Every driver supports the 1.x call; OpenCL 1.2 devices lack its successor.
-      ClQueue queue(clCreateCommandQueue(context->get(), static_cast<cl_device_id>(device->id),
-                                         profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &code));
-#pragma GCC diagnostic pop
-      TG_RETURN_IF_ERROR(ClStatus(code, "clCreateCommandQueue", device->info.name));
+      TG_ASSIGN_OR_RETURN(ClQueue queue, MakeQueue(context->get(), *device, profiling));
       opened[device->id].reset(new OpenClContext(*device, profiling, context, std::move(queue)));
     }
   }
   std::vector<std::shared_ptr<OpenClContext>> out;
   for (const Device& device : devices) out.push_back(opened.at(device.id));
   return out;
+}
+
+absl::StatusOr<std::shared_ptr<OpenClContext>> OpenClContext::Adopt(cl_context context,
+                                                                    cl_command_queue queue,
+                                                                    std::string_view wish,
+                                                                    bool profiling) {
+  cl_device_id id = nullptr;
+  if (queue != nullptr) {
+    cl_context own = nullptr;
+    cl_command_queue_properties properties = 0;
+    TG_CL_CALL(kYours, clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT, sizeof own, &own, nullptr);
+    TG_CL_CALL(kYours, clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, sizeof id, &id, nullptr);
+    TG_CL_CALL(kYours, clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, sizeof properties,
+               &properties, nullptr);
+    if (context != nullptr && context != own) {
+      return InvalidArgument("the queue is one of another context");
+    }
+    if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+      return InvalidArgument("the queue does not run commands in order");
+    }
+    if (profiling && !(properties & CL_QUEUE_PROFILING_ENABLE)) {
+      return InvalidArgument("times of kernels need a queue with CL_QUEUE_PROFILING_ENABLE");
+    }
+    context = own;
+  }
+  if (context == nullptr) return InvalidArgument("there is no context and no queue of OpenCL");
+  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, DevicesOf(context));
+  const Device* device = nullptr;
+  Device chosen;
+  for (const Device& d : devices) {
+    if (d.id == id) device = &d;
+  }
+  if (device == nullptr) {
+    TG_ASSIGN_OR_RETURN(chosen, ChooseDevice(devices, wish));
+    device = &chosen;
+  }
+  TG_CL_CALL(kYours, clRetainContext, context);
+  auto owned = std::make_shared<const ClContext>(context);
+  ClQueue own_queue;
+  if (queue != nullptr) {
+    TG_CL_CALL(kYours, clRetainCommandQueue, queue);
+    own_queue = ClQueue(queue);
+  } else {
+    TG_ASSIGN_OR_RETURN(own_queue, MakeQueue(context, *device, profiling));
+  }
+  return std::shared_ptr<OpenClContext>(
+      new OpenClContext(*device, profiling, std::move(owned), std::move(own_queue)));
 }
 
 // There are two kinds of contexts, which a device's description tells; RTTI is off.
@@ -116,6 +190,31 @@ absl::StatusOr<std::unique_ptr<Memory>> OpenClContext::Allocate(size_t bytes) co
   }
   TG_RETURN_IF_ERROR(ClStatus(code, "clCreateBuffer", name()));
   return std::make_unique<ClMemory>(std::move(mem));
+}
+
+absl::StatusOr<WrappedMemory> OpenClContext::Wrap(DeviceHandle handle, bool is_written) const {
+  const auto mem = static_cast<cl_mem>(handle.handle);
+  if (mem == nullptr) return InvalidArgument("the cl_mem is null");
+  cl_mem_object_type type = 0;
+  cl_context own = nullptr;
+  cl_mem_flags flags = 0;
+  WrappedMemory wrapped;
+  TG_CL_CALL(name(), clGetMemObjectInfo, mem, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  TG_CL_CALL(name(), clGetMemObjectInfo, mem, CL_MEM_CONTEXT, sizeof own, &own, nullptr);
+  TG_CL_CALL(name(), clGetMemObjectInfo, mem, CL_MEM_FLAGS, sizeof flags, &flags, nullptr);
+  TG_CL_CALL(name(), clGetMemObjectInfo, mem, CL_MEM_SIZE, sizeof wrapped.bytes, &wrapped.bytes,
+             nullptr);
+  if (type != CL_MEM_OBJECT_BUFFER) return InvalidArgument("the cl_mem is an image, no buffer");
+  if (own != context()) {
+    return InvalidArgument("the cl_mem is one of another context than the session's");
+  }
+  if (flags & (is_written ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY)) {
+    return InvalidArgument("the cl_mem was made with ",
+                           is_written ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
+  }
+  TG_CL_CALL(name(), clRetainMemObject, mem);
+  wrapped.memory = std::make_unique<ClMemory>(ClMem(mem));
+  return wrapped;
 }
 
 absl::StatusOr<std::unique_ptr<Memory>> OpenClContext::Part(const Memory& parent, size_t offset,

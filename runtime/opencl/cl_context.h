@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,12 +28,21 @@ class OpenClContext : public Context {
   static absl::StatusOr<std::vector<std::shared_ptr<OpenClContext>>> CreateAll(
       std::span<const Device> devices, bool profiling);
 
+  // A context on the user's objects of OpenCL, of which it keeps references. The queue runs
+  // commands in order; null: one is made for a device of the context that `wish` selects
+  // (ChooseDevice). `context` may be null if there is a queue.
+  static absl::StatusOr<std::shared_ptr<OpenClContext>> Adopt(cl_context context,
+                                                              cl_command_queue queue,
+                                                              std::string_view wish,
+                                                              bool profiling);
+
   cl_device_id id() const { return static_cast<cl_device_id>(device().id); }
   cl_context context() const { return context_->get(); }
   cl_command_queue queue() const { return queue_.get(); }
 
   bool SharesWith(const Context& other) const override;
   absl::StatusOr<std::unique_ptr<Memory>> Allocate(size_t bytes) const override;
+  absl::StatusOr<WrappedMemory> Wrap(DeviceHandle handle, bool is_written) const override;
   absl::StatusOr<std::unique_ptr<Memory>> Part(const Memory& parent, size_t offset,
                                                size_t bytes) const override;
   absl::Status Write(const Memory& to, size_t offset,

@@ -2,12 +2,14 @@
 #ifndef TG_RUNTIME_SESSION_CHOOSE_DEVICES_H_
 #define TG_RUNTIME_SESSION_CHOOSE_DEVICES_H_
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "runtime/device/context.h"
 #include "runtime/device/device.h"
 #include "runtime/session/device_request.h"
 
@@ -17,6 +19,7 @@ namespace tg::runtime {
 struct ChosenDevice {
   std::string name;  // "" is the default device
   Device device;
+  std::shared_ptr<Context> context = nullptr;  // null: it is not open yet
 };
 
 // Returns the device for each name that the module's graphs use, the default device first; the

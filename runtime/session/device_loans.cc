@@ -1,7 +1,9 @@
 // Memory of the host that a session on devices uses where it is.
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "base/status.h"
 #include "runtime/session/device_session.h"
 
 namespace tg::runtime {
@@ -56,16 +58,72 @@ bool DeviceSession::Adopt(const BufferDecl& buffer, std::span<const std::byte> b
   const std::shared_ptr<Context>& context = device->second->context();
   std::unique_ptr<Memory> memory = context->Borrow(bytes);
   if (memory == nullptr) return false;
-  BufferRef& place = buffers_[buffer.name];
   if (is_loan) {
-    own_buffers_[buffer.name] = std::move(place);
-  } else {
-    borrowed_from_ = owner;
+    TakeLoan(buffer, context, std::move(memory), bytes.size());
+    return true;
   }
-  place = std::make_shared<const Buffer>(context, std::move(memory), bytes.size(), bytes.size(),
-                                         /*owner=*/nullptr);
+  borrowed_from_ = owner;
+  buffers_[buffer.name] = std::make_shared<const Buffer>(context, std::move(memory), bytes.size(),
+                                                         bytes.size(), /*owner=*/nullptr);
   ++buffers_version_;
   return true;
+}
+
+void DeviceSession::TakeLoan(const BufferDecl& buffer, const std::shared_ptr<Context>& context,
+                             std::unique_ptr<Memory> memory, size_t bytes) {
+  BufferRef& place = buffers_[buffer.name];
+  own_buffers_[buffer.name] = std::move(place);
+  place = std::make_shared<const Buffer>(context, std::move(memory), bytes, bytes,
+                                         /*owner=*/nullptr);
+  ++buffers_version_;
+}
+
+absl::StatusOr<BufferRef> DeviceSession::WrapFor(const BufferDecl& buffer, DeviceHandle memory,
+                                                 size_t bytes, bool is_written) const {
+  const auto device = by_name_.find(buffer.device);
+  const std::shared_ptr<Context>& context =
+      device != by_name_.end() ? device->second->context() : devices_[0]->context();
+  absl::StatusOr<WrappedMemory> wrapped = context->Wrap(memory, is_written);
+  if (!wrapped.ok()) {
+    return InvalidArgument("@", buffer.name, ": ", std::string(wrapped.status().message()));
+  }
+  if (wrapped->bytes < bytes) {
+    return InvalidArgument("@", buffer.name, ": the cl_mem has ", wrapped->bytes, " bytes, of ",
+                           bytes);
+  }
+  return std::make_shared<const Buffer>(context, std::move(wrapped->memory), bytes, bytes,
+                                        /*owner=*/nullptr);
+}
+
+absl::StatusOr<bool> DeviceSession::Adopt(const BufferDecl& buffer, DeviceHandle memory,
+                                          size_t bytes) {
+  const auto device = by_name_.find(buffer.device);
+  const auto index = static_cast<size_t>(&buffer - executable_->buffers.data());
+  if (device == by_name_.end() || !lendable_[index]) return false;
+  const std::shared_ptr<Context>& context = device->second->context();
+  absl::StatusOr<WrappedMemory> wrapped =
+      context->Wrap(memory, /*is_written=*/buffer.role == Role::kOutput);
+  if (!wrapped.ok()) {
+    return InvalidArgument("@", buffer.name, ": ", std::string(wrapped.status().message()));
+  }
+  // What a run needs may be less than the greatest shape.
+  if (wrapped->bytes < bytes) return false;
+  TakeLoan(buffer, context, std::move(wrapped->memory), bytes);
+  return true;
+}
+
+absl::Status DeviceSession::CopyFrom(const BufferDecl& buffer, DeviceHandle memory, size_t bytes) {
+  TG_ASSIGN_OR_RETURN(const BufferRef from, WrapFor(buffer, memory, bytes, /*is_written=*/false));
+  TG_ASSIGN_OR_RETURN(const BufferRef to, BufferFor(buffer, bytes));
+  if (bytes > 0) TG_RETURN_IF_ERROR(Copy(*from, 0, *to, 0, bytes));
+  return to->context().Finish();
+}
+
+absl::Status DeviceSession::CopyTo(const BufferDecl& buffer, DeviceHandle memory, size_t bytes) {
+  TG_ASSIGN_OR_RETURN(const BufferRef to, WrapFor(buffer, memory, bytes, /*is_written=*/true));
+  TG_ASSIGN_OR_RETURN(const BufferRef from, BufferFor(buffer, bytes));
+  if (bytes > 0) TG_RETURN_IF_ERROR(Copy(*from, 0, *to, 0, bytes));
+  return to->context().Finish();
 }
 
 void DeviceSession::Release(const BufferDecl& buffer) {

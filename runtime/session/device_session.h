@@ -115,6 +115,9 @@ class DeviceSession : public Session {
   bool Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
              const std::shared_ptr<const void>& owner) override;
   void Release(const BufferDecl& buffer) override;
+  absl::StatusOr<bool> Adopt(const BufferDecl& buffer, DeviceHandle memory, size_t bytes) override;
+  absl::Status CopyFrom(const BufferDecl& buffer, DeviceHandle memory, size_t bytes) override;
+  absl::Status CopyTo(const BufferDecl& buffer, DeviceHandle memory, size_t bytes) override;
   absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) override;
   absl::Status Execute(const GraphNeeds& graph, const VarMap& vars, int64_t times) override;
 
@@ -125,6 +128,12 @@ class DeviceSession : public Session {
   // devices copy buffers to each other.
   static std::vector<bool> FindLendable(const Executable& executable);
   absl::Status Build(std::span<const std::shared_ptr<Context>> contexts);
+  // Puts lent memory in the place of the buffer's own.
+  void TakeLoan(const BufferDecl& buffer, const std::shared_ptr<Context>& context,
+                std::unique_ptr<Memory> memory, size_t bytes);
+  // A buffer on the user's memory; InvalidArgument if that has fewer bytes.
+  absl::StatusOr<BufferRef> WrapFor(const BufferDecl& buffer, DeviceHandle memory, size_t bytes,
+                                    bool is_written) const;
   void AddDevice(std::unique_ptr<DeviceKernels> device);
   // Sets sizes_follow_runs_.
   absl::Status ChooseSizes();

@@ -26,6 +26,15 @@ bool AreAlike(const Context& context_a, const passes::Target& target_a, const Co
 
 absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
                                                         const DeviceRequest& request) {
+  if (request.opened != nullptr) {
+    const std::vector<std::string> names = DeviceNames(module);
+    if (names.size() > 1 || !request.named.empty()) {
+      return InvalidArgument("module @", module.name,
+                             " is over several devices, and one that is open is given");
+    }
+    return std::vector<ChosenDevice>{
+        {names.empty() ? "" : names[0], request.opened->device(), request.opened}};
+  }
   const bool single = request.named.empty() && DeviceNames(module).size() <= 1;
   TG_ASSIGN_OR_RETURN(const std::vector<Device> devices,
                       single ? ListDevicesFor(request.plain) : ListDevices());
@@ -36,8 +45,13 @@ absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> cho
                          std::string_view wish, bool profiling, DeviceSessionOptions& options) {
   std::vector<Device> devices;
   for (const ChosenDevice& c : chosen) devices.push_back(c.device);
-  TG_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Context>> contexts,
-                      OpenContexts(devices, profiling));
+  std::vector<std::shared_ptr<Context>> contexts;
+  if (chosen.size() == 1 && chosen[0].context != nullptr) {
+    contexts = {chosen[0].context};
+    TG_RETURN_IF_ERROR(CheckProfiling(*contexts[0], profiling));
+  } else {
+    TG_ASSIGN_OR_RETURN(contexts, OpenContexts(devices, profiling));
+  }
   options.context = contexts[0];
   options.names.clear();
   options.others.clear();

@@ -47,12 +47,16 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
 
 absl::Status Session::Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
                           std::span<const std::byte> elements) {
-  return SetOrLend(name, type, shape, elements, /*lend=*/false);
+  return SetOrLend(name, type, shape, {elements, {}}, /*lend=*/false);
+}
+
+absl::Status Session::Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                          DeviceHandle memory) {
+  return SetOrLend(name, type, shape, {{}, memory}, /*lend=*/false);
 }
 
 absl::Status Session::SetOrLend(std::string_view name, ElementType type,
-                                std::span<const int64_t> shape, std::span<const std::byte> elements,
-                                bool lend) {
+                                std::span<const int64_t> shape, const Given& elements, bool lend) {
   const BufferDecl* known = declarations_->FindBuffer(name);
   const auto last = shapes_.find(name);
   // What an input was given before, it can be given again.
@@ -61,12 +65,13 @@ absl::Status Session::SetOrLend(std::string_view name, ElementType type,
                             std::ranges::equal(last->second, shape);
   if (!is_as_before) TG_RETURN_IF_ERROR(CheckInput(*declarations_, name, type, shape));
   const BufferDecl& buffer = *declarations_->FindBuffer(name);
-  if (NumBytes(type, shape) != elements.size()) {
-    return InvalidArgument("@", name, ": ", elements.size(), " bytes are given for ",
+  const std::optional<size_t> bytes = NumBytes(type, shape);
+  if (!bytes || (elements.device.handle == nullptr && *bytes != elements.host.size())) {
+    return InvalidArgument("@", name, ": ", elements.host.size(), " bytes are given for ",
                            TypeAndShape(type, shape));
   }
   EndLoan(buffer);
-  if (!lend || !Borrow(buffer, elements)) TG_RETURN_IF_ERROR(Upload(buffer, shape, elements));
+  TG_RETURN_IF_ERROR(Take(buffer, shape, elements, *bytes, lend));
   std::erase(absent_, &buffer);
   if (is_as_before) return absl::OkStatus();
   shapes_[buffer.name].assign(shape.begin(), shape.end());
@@ -145,7 +150,12 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
   return absl::OkStatus();
 }
 
-absl::Status Session::Run(std::string_view graph_name, int64_t times) {
+absl::Status Session::Run(std::string_view graph, int64_t times) {
+  TG_RETURN_IF_ERROR(RunGraph(graph, times));
+  return results_.empty() ? absl::OkStatus() : CopyResults(graph);
+}
+
+absl::Status Session::RunGraph(std::string_view graph_name, int64_t times) {
   if (times < 1) return InvalidArgument("a graph cannot run ", times, " times");
   const std::vector<std::string_view>& names = graph_names_;
   TG_ASSIGN_OR_RETURN(const size_t number, FindGraphToRun(declarations_->name, names, graph_name));

@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/decls.h"
+#include "runtime/device/device_handle.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/plan/extents.h"
 #include "runtime/session/contents.h"
@@ -64,6 +65,18 @@ class Session {
   // Lend is Set for elements that nobody changes during the loan.
   absl::Status Lend(std::string_view name, ElementType type, std::span<const int64_t> shape,
                     std::span<const std::byte> elements);
+  // The same two for memory of the device: a session on a context of OpenCL that the user has
+  // opened (DeviceRequest::opened) takes any cl_mem of that context. It is read after the commands
+  // that the user enqueued before on the session's queue; for others, the user waits. Bools are 0
+  // or 1. Set copies on the device. Lent memory is used where it is; of states, params and modules
+  // over several devices it is copied.
+  absl::Status Set(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                   DeviceHandle memory);
+  absl::Status Lend(std::string_view name, ElementType type, std::span<const int64_t> shape,
+                    DeviceHandle memory);
+  // Has each run of `graph` until EndLoans leave an output in this memory, which overlaps no other
+  // that is lent. It is there when Run returns.
+  absl::Status LendOutput(std::string_view graph, std::string_view name, DeviceHandle memory);
   // Has the next run of `graph` write an output to memory that holds its greatest shape, if it can.
   // GetInto with that memory then copies nothing.
   void LendOutput(std::string_view graph, std::string_view name, std::span<std::byte> elements);
@@ -88,6 +101,8 @@ class Session {
   absl::Status GetInto(std::string_view name, HostTensor& tensor);
   // The same in the caller's memory; InvalidArgument unless it has as many bytes as the contents.
   absl::Status GetInto(std::string_view name, std::span<std::byte> elements);
+  // The same in memory of the device, which has at least as many bytes.
+  absl::Status GetInto(std::string_view name, DeviceHandle memory);
   // The type and shape of what Get returns now.
   absl::StatusOr<TypeShape> FormOf(std::string_view name) const;
 
@@ -115,6 +130,11 @@ class Session {
     return false;
   }
   virtual void Release(const BufferDecl&) {}
+  // The same for memory of the device with at least `bytes` bytes, which may be refused.
+  virtual absl::StatusOr<bool> Adopt(const BufferDecl& buffer, DeviceHandle memory, size_t bytes);
+  // Copies the first `bytes` bytes on the device.
+  virtual absl::Status CopyFrom(const BufferDecl& buffer, DeviceHandle memory, size_t bytes);
+  virtual absl::Status CopyTo(const BufferDecl& buffer, DeviceHandle memory, size_t bytes);
   // Fills all of `elements`, which are of the buffer's type and of a shape that it has.
   virtual absl::Status Download(const BufferDecl& buffer, std::span<std::byte> elements) = 0;
   // Runs the graph `times` times, one after the other, and waits for the end of the last run.
@@ -125,8 +145,17 @@ class Session {
   // The buffer that Get reads; FailedPrecondition if it has no contents yet.
   absl::StatusOr<const BufferDecl*> FindReadable(std::string_view name, ElementType& type) const;
   absl::Status RunOne(const GraphNeeds& graph, int64_t times);
+  // Memory of the host or of the device.
+  struct Given {
+    std::span<const std::byte> host;
+    DeviceHandle device;
+  };
   absl::Status SetOrLend(std::string_view name, ElementType type, std::span<const int64_t> shape,
-                         std::span<const std::byte> elements, bool lend);
+                         const Given& elements, bool lend);
+  absl::Status Take(const BufferDecl& buffer, std::span<const int64_t> shape, const Given& elements,
+                    size_t bytes, bool lend);
+  absl::Status RunGraph(std::string_view graph, int64_t times);
+  absl::Status CopyResults(std::string_view graph);
   bool Borrow(const BufferDecl& buffer, std::span<const std::byte> elements);
   void EndLoan(const BufferDecl& buffer);
   bool IsAbsent(std::string_view name) const;
@@ -151,8 +180,16 @@ class Session {
   struct Loan {
     const BufferDecl* buffer = nullptr;
     std::span<const std::byte> memory;
+    DeviceHandle device;
+  };
+  // An output that is copied to lent memory after each run of the graph.
+  struct Result {
+    size_t graph = 0;
+    std::string name;
+    DeviceHandle memory;
   };
   std::vector<Loan> loans_;
+  std::vector<Result> results_;
   std::vector<const BufferDecl*> absent_;  // contents were in lent memory, and are no longer there
   int64_t params_set_ = 0;                 // how many times the contents of a param were set
 };
