@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/arithmetic.h"
 #include "frontend/common/loop_builder.h"
 #include "frontend/onnx/graph_importer.h"
 #include "frontend/onnx/onnx_tensors.h"
@@ -123,6 +124,14 @@ void UnrollLoop(NodeContext& c) {
   }
 }
 
+// `x` below casts and reshapes, which leave a small integer as it is.
+Value Integer(Value x) {
+  while (x->op == Op::kReshape || (x->op == Op::kCast && !x->src(0)->dtype.is_index())) {
+    x = x->src(0);
+  }
+  return x;
+}
+
 // The node as a loop, for which the shapes of what is carried stay the same and only `trip` and a
 // condition decide where it ends. Null, or an error, where it is not of this kind.
 class LoopNode {
@@ -131,6 +140,7 @@ class LoopNode {
 
   bool Run() {
     if (!ReadTrip()) return false;
+    if (!c_.Has(0) && c_.Has(1) && !IsCounted()) return false;
     frontend::LoopBuilder loop(g_, "Loop", trip_);
     if (!g_.ok()) return false;
     std::vector<Tensor> inputs{
@@ -181,8 +191,72 @@ class LoopNode {
     return g_.ok();
   }
 
+  // Where the end of a loop without a trip count is a matter of counting, sets the trip count: the
+  // condition is counter + step < end, for a carried integer that begins at a known number and
+  // grows by a known step, and an end that stays the same. TensorFlow writes its loops so. Returns
+  // false if the node is rather unrolled, or after an error.
+  bool IsCounted() {
+    frontend::LoopBuilder loop(g_, "Loop", trip_);
+    std::vector<Tensor> inputs{
+        {g_.DimValue(Scalar::kI64, loop.step()), ElementType::kInt64, nullptr},
+        {g_.ir().Bool(true), ElementType::kBool, nullptr}};
+    std::vector<Value> states;
+    for (size_t i = 2; i < c_.num_inputs(); ++i) {
+      if (!c_.Input(i).value) return false;
+      states.push_back(loop.AddState(c_.Input(i).value));
+      inputs.push_back({states.back(), c_.Input(i).type, nullptr});
+    }
+    const std::vector<Tensor> results = c_.RunSubgraph("body", inputs);
+    if (!g_.ok() || results.size() < 1 + states.size() || !results[0].value) return g_.ok();
+    const auto stays = [&](size_t k) {
+      return results[1 + k].value && Integer(results[1 + k].value) == Integer(states[k]);
+    };
+    const Value condition = Integer(results[0].value);
+    if (condition->op != Op::kCmpLt) return true;
+    const Value next = Integer(condition->src(0));
+    Value end = Integer(condition->src(1));
+    std::optional<double> first, step;  // of an integer type
+    for (size_t k = 0; k < states.size(); ++k) {
+      if (end == Integer(states[k]) && stays(k)) end = Integer(c_.In(2 + k));
+      const bool is_counter = results[1 + k].value && Integer(results[1 + k].value) == next &&
+                              next->op == Op::kAdd && IsInt(next->dtype.scalar());
+      if (!is_counter) continue;
+      for (const size_t by : {0, 1}) {
+        if (Integer(next->src(1 - by)) != Integer(states[k])) continue;
+        step = KnownNumber(next->src(by));
+        first = KnownNumber(c_.In(2 + k));
+      }
+    }
+    if (!first || !step || *step < 1 || !IsInt(end->dtype.scalar())) return true;
+    const auto known = g_.KnownDims(end, /*with_inputs=*/true);
+    if (!known || known->size() != 1 || !BeginsBelow(static_cast<int64_t>(*first), (*known)[0])) {
+      return true;
+    }
+    const Dim left = g_.SubDim((*known)[0], static_cast<int64_t>(*first));
+    if (left.is_symbolic() && *step != 1) return true;
+    trip_ = left.is_symbolic() ? left : Dim(CeilDiv(left.value(), static_cast<int64_t>(*step)));
+    counts_ = true, start_ = nullptr;
+    return g_.ok() && (trip_.is_symbolic() || trip_.value() > kMaxUnrolledSteps);
+  }
+
+  std::optional<double> KnownNumber(Value x) {
+    const auto known = g_.KnownNumbers(x, /*with_inputs=*/true);
+    return known && known->size() == 1 ? std::optional((*known)[0]) : std::nullopt;
+  }
+
+  // Whether the condition of the first iteration is first < end.
+  bool BeginsBelow(int64_t first, const Dim& end) {
+    if (!end.is_symbolic() && !start_) return first < end.value();
+    const Value condition = start_ ? Integer(start_) : nullptr;
+    if (!condition || condition->op != Op::kCmpLt) return false;
+    const auto known = g_.KnownDims(Integer(condition->src(1)), /*with_inputs=*/true);
+    return KnownNumber(condition->src(0)) == static_cast<double>(first) && known &&
+           known->size() == 1 && (*known)[0] == end;
+  }
+
   // The condition of the next iteration is a state, unless it is always true.
   bool SetCondition(frontend::LoopBuilder& loop, size_t state, Value next) {
+    if (counts_) return true;
     const auto known = g_.KnownInts(next, /*with_inputs=*/true);
     const bool always = known && known->size() == 1 && (*known)[0] != 0;
     if (always && !start_ && !count_) return c_.Has(0);
@@ -208,6 +282,7 @@ class LoopNode {
   Dim trip_ = std::numeric_limits<int32_t>::max();
   Value count_ = nullptr;  // the trip count, where data decide it
   Value start_ = nullptr;  // the condition of the first iteration, where data decide it
+  bool counts_ = false;    // the conditions say no more than trip_ does
 };
 
 void Loop(NodeContext& c) {

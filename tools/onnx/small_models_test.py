@@ -10,13 +10,17 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "bad_inputs"))
 
 from case import npy  # noqa: E402
-from onnx_cases import BOOL, INT64, STRING, field, model, node, number, subgraph, tensor, value  # noqa: E402
+from onnx_cases import BOOL, FLOAT, INT64, STRING, field, model, node, number, subgraph, tensor, value  # noqa: E402
 
 TG_RUN = pathlib.Path(sys.argv[1]).resolve()
 
 
 def longs(*numbers):
     return struct.pack(f"<{len(numbers)}q", *numbers)
+
+
+def floats(*numbers):
+    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 def vector(name, *numbers):
@@ -74,6 +78,42 @@ class SmallModels(unittest.TestCase):
         for declared in (value("z", [4]), value("z", ["any"]), untyped("z")):
             self.expect("@s f32[0, 4]\n@y f32[4]\n  0 0 0 0\n", self.loop(declared), {"x": [4]},
                         "--print=s,y")
+
+    # ---- Loops that count, as TensorFlow writes them
+
+    def counting(self, end):
+        """Running sums of x[n], by a loop without a trip count that goes on while i + 1 < `end`."""
+        body = subgraph("body",
+                        [node("Add", ["i", "one"], ["next"]), node("Gather", ["x", "i"], ["here"]),
+                         node("Add", ["s", "here"], ["t"]), node("Identity", ["t"], ["row"]),
+                         node("Cast", ["next"], ["left"], attributes=[number("to", FLOAT)]),
+                         node("Cast", ["stop"], ["right"], attributes=[number("to", FLOAT)]),
+                         node("Less", ["left", "right"], ["more"])],
+                        [value("step", [], INT64), value("c", [], BOOL), value("i", [], INT64),
+                         value("s", []), value("stop", [], INT64)],
+                        [value("more", [], BOOL), value("next", [], INT64), value("t", []),
+                         value("stop", [], INT64), value("row", [])])
+        nodes = [*end, node("Squeeze", ["size"], ["n"]), node("Less", ["zero", "n"], ["some"]),
+                 node("Loop", ["", "some", "zero", "start", "n"], ["last", "sum", "same", "y"],
+                      attributes=[body])]
+        return model(nodes, [value("x", ["n"])], [untyped("sum"), untyped("y")],
+                     [tensor("zero", [], longs(0), INT64), tensor("one", [], longs(1), INT64),
+                      tensor("start", [], floats(0))])
+
+    def test_a_loop_that_counts_to_a_size_stacks_results(self):
+        made = self.counting([node("Shape", ["x"], ["size"])])
+        twelve = " ".join(str(n * (n + 1) // 2) for n in range(1, 13))
+        for options in ([], ["--max=n=64"]):
+            self.expect(f"@sum f32[]\n  78\n@y f32[12]\n  {twelve}\n", made, {"x": [12]},
+                        "--print=sum,y", "--limit=0", *options)
+        self.expect("@sum f32[]\n  6\n@y f32[3]\n  1 3 6\n", made, {"x": [3]}, "--print=sum,y",
+                    "--max=n=64")
+
+    def test_a_loop_whose_end_is_data_stacks_no_results(self):
+        end = [node("ReduceMax", ["x"], ["greatest"], attributes=[number("keepdims", 1)]),
+               node("Cast", ["greatest"], ["size"], attributes=[number("to", INT64)])]
+        self.expect_error("a loop that stacks results, and whose end depends on an input",
+                          self.counting(end), {"x": [12]}, "--print=y", "--max=n=64")
 
     # ---- Signals
 
