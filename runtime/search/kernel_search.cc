@@ -113,11 +113,33 @@ Answer KernelSearch::Ask(const Candidate& candidate) {
 }
 
 void KernelSearch::Learn(const Candidate& candidate, const Measurement& m) {
-  if (m.outcome != Outcome::kMeasured || m.seconds <= 0) return;
+  if (!IsTimed(m.outcome) || m.seconds <= 0) return;
   unexpanded_.emplace(m.share(), candidate);
-  if (m.share() > kGain || m.share() >= gain_.share) return;
-  gain_.share = m.share();
-  gain_.directives = m.directives;
+  if (m.share() > kGain || m.outcome == Outcome::kNoGain) return;
+  gains_.emplace(m.share(), m);
+  SetGain();
+}
+
+void KernelSearch::SetGain() {
+  const Measurement* best = Best();
+  gain_.share = best == nullptr ? 1 : best->share();
+  gain_.directives = best == nullptr ? "" : best->directives;
+}
+
+absl::Status KernelSearch::Confirm(double share) {
+  Measurement m = gains_.begin()->second;
+  m.outcome = Outcome::kConfirmed;
+  gain_.share = share;
+  return record_.Add(m);
+}
+
+absl::Status KernelSearch::Drop() {
+  Measurement m = gains_.begin()->second;
+  gains_.erase(gains_.begin());
+  m.outcome = Outcome::kNoGain;
+  ++gain_.dropped;
+  SetGain();
+  return record_.Add(m);
 }
 
 void KernelSearch::Expand(const Candidate& candidate, bool is_best) {
@@ -151,18 +173,25 @@ absl::Status KernelSearch::Keep(const Candidate& candidate, const Answer& answer
   return record_.Add(m);
 }
 
+void KernelSearch::GiveUp() {
+  gains_.clear();
+  SetGain();
+}
+
 absl::StatusOr<KernelSearch::Visit> KernelSearch::Measure(
     const std::function<double()>& seconds_left) {
   TG_RETURN_IF_ERROR(OpenSpace());
-  TG_ASSIGN_OR_RETURN(const kernel_check::Reproduction written,
+  TG_ASSIGN_OR_RETURN(const CapturedKernel written,
                       model_.WriteKernel(kernel_, Cat(scratch_, "/kernel")));
-  const Job job = {written.files[0],
-                   options_.device,
-                   options_.target,
-                   passes::PrintPipeline(options_.pipeline),
-                   Cat(scratch_, "/schedule"),
-                   written.inputs,
-                   written.vars};
+  const Job job = {
+      written.files[0],
+      options_.device,
+      options_.target,
+      passes::PrintPipeline(options_.pipeline),
+      Cat(scratch_, "/schedule"),
+      written.inputs,
+      written.vars,
+      CopiesOf(written.reuse, gain_.seconds / static_cast<double>(gain_.calls), model_.target())};
   Visit visit;
   const double share = gain_.share;
   for (int i = 0; i < kVisit && seconds_left() > 0; ++i) {

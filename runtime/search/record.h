@@ -29,6 +29,9 @@ struct Measurement {
   double share() const { return first_seconds > 0 ? seconds / first_seconds : 1; }
 };
 
+// As a line of a schedule file.
+absl::StatusOr<schedule::MeasuredSchedule> ToSchedule(const Measurement& measurement);
+
 class Record {
  public:
   virtual ~Record() = default;
@@ -56,7 +59,7 @@ class MemoryRecord final : public Record {
 };
 
 // The best schedule of each kernel that beats the first one by more than the noise of a
-// measurement.
+// measurement, and gained in the model.
 std::vector<schedule::MeasuredSchedule> BestSchedules(const std::vector<Measurement>& measurements);
 
 // A shorter time than this share of the first schedule's is a gain.

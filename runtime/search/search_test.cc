@@ -142,13 +142,14 @@ TEST(Record, KeepsWhatWasMeasuredLast) {
   const auto add = [&](const Measurement& m) { EXPECT_TRUE(record.Add(m).ok()); };
   add(MakeMeasurement(a, a, "loop(i0)", 0.5, Outcome::kMeasured));
   add(MakeMeasurement(a, a, "loop(i0)", 0.9, Outcome::kMeasured));
-  add(MakeMeasurement(a, b, "loop(i1)", 0.8, Outcome::kMeasured));
+  add(MakeMeasurement(a, b, "loop(i1)", 0.8, Outcome::kConfirmed));
   add(MakeMeasurement(a, b, "loop(i2)", 0.1, Outcome::kDiffers));
-  add(MakeMeasurement(b, b, "loop(i0)", 0.99, Outcome::kMeasured));
-  EXPECT_EQ(record.Of(a, "t", "d")->size(), 3u);
+  add(MakeMeasurement(a, b, "loop(i3)", 0.2, Outcome::kNoGain));
+  add(MakeMeasurement(b, b, "loop(i0)", 0.99, Outcome::kConfirmed));
+  EXPECT_EQ(record.Of(a, "t", "d")->size(), 4u);
   EXPECT_EQ(record.Of(a, "t", "other")->size(), 0u);
-  EXPECT_EQ(record.All()->size(), 4u);
-  // One schedule a kernel, of a form that is right, and only where it gains.
+  EXPECT_EQ(record.All()->size(), 5u);
+  // One schedule a kernel, of a form that is right, and only where it gains in the model.
   const auto best = BestSchedules(*record.All());
   ASSERT_EQ(best.size(), 1u);
   EXPECT_EQ(best[0].key, b);

@@ -27,7 +27,7 @@ std::string SectionOf(const std::vector<const Measurement*>& section) {
   std::vector<double> errors;
   std::map<search::Outcome, size_t> failed;
   for (const Measurement* m : section) {
-    if (m->outcome != search::Outcome::kMeasured) {
+    if (!search::IsTimed(m->outcome)) {
       ++failed[m->outcome];
       continue;
     }
