@@ -56,6 +56,10 @@ class KernelSearch {
 
  private:
   absl::Status OpenSpace();
+  // Makes the schedules of SearchOptions::sample the pending ones.
+  void TakeSample();
+  // Keeps the first schedule with its time.
+  absl::Status KeepFirst(const Answer& answer);
   // The next schedule; none if there is no other.
   std::optional<Candidate> Next();
   // Starts a worker and has it open the job. Returns false if it cannot.
@@ -88,6 +92,7 @@ class KernelSearch {
   std::multimap<double, Candidate> unexpanded_;
   std::unique_ptr<WorkerProcess> worker_;
   double opening_seconds_ = 0;
+  bool is_recorded_ = false;  // the record has the kernel and its first schedule
 };
 
 }  // namespace tg::search

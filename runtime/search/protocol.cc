@@ -19,6 +19,7 @@ constexpr std::pair<Outcome, const char*> kOutcomes[] = {
     {Outcome::kHung, "hung"},
     {Outcome::kConfirmed, "confirmed"},
     {Outcome::kNoGain, "no gain in the model"},
+    {Outcome::kFirst, "chosen"},
 };
 
 std::string LineOf(json::Object object) {

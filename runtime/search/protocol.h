@@ -40,10 +40,11 @@ enum class Outcome {
   // Measured, and then compared in the model.
   kConfirmed,
   kNoGain,
+  kFirst,  // what is chosen without a search
 };
 inline bool IsTimed(Outcome outcome) {
   return outcome == Outcome::kMeasured || outcome == Outcome::kConfirmed ||
-         outcome == Outcome::kNoGain;
+         outcome == Outcome::kNoGain || outcome == Outcome::kFirst;
 }
 std::string_view OutcomeName(Outcome outcome);  // "measured", "refused", "wrong values", ...
 

@@ -35,6 +35,17 @@ absl::StatusOr<std::vector<Measurement>> MemoryRecord::All() {
   return all;
 }
 
+absl::Status MemoryRecord::AddKernel(const RecordedKernel& kernel) {
+  kernels_[kernel.kernel] = kernel;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<RecordedKernel>> MemoryRecord::Kernels() {
+  std::vector<RecordedKernel> kernels;
+  for (const auto& [key, kernel] : kernels_) kernels.push_back(kernel);
+  return kernels;
+}
+
 std::vector<schedule::MeasuredSchedule> BestSchedules(
     const std::vector<Measurement>& measurements) {
   // By kernel rather than by form: a kernel that is fastest in one form must not be given a

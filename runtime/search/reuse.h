@@ -42,10 +42,9 @@ using CopyCounts = std::map<std::string, int64_t, std::less<>>;
 std::vector<BufferReuse> ReuseOf(const runtime::ScheduledGraph& graph, const runtime::Plan& plan,
                                  size_t step, const Declarations& declarations);
 
-// The copies of each buffer by which the bytes between two uses of a copy are as many as the
-// distance, or as many as leave no data in the last cache. Buffers with one copy are left out.
-// There are none for a kernel that takes `seconds` if reading them from memory takes little of
-// that.
+// The copies of each buffer by which the bytes between two uses of a copy reach the distance, or
+// what leaves no data in the last cache if that is less. Buffers with one copy are left out. There
+// are none for a kernel that takes `seconds` if reading them from memory takes little of that.
 CopyCounts CopiesOf(const std::vector<BufferReuse>& reuse, double seconds,
                     const passes::Target& target);
 

@@ -108,15 +108,20 @@ absl::StatusOr<SearchResult> Search(const Module& module,
     TG_RETURN_IF_ERROR(kernel->Resume());
     hopes.push_back(kernel->Hope());
   }
-  const double aside =
-      std::min(kMostAside * options.seconds, kOpenings * model->open_seconds() + kTurns);
+  const double aside = options.sample > 0 ? 0
+                                          : std::min(kMostAside * options.seconds,
+                                                     kOpenings * model->open_seconds() + kTurns);
   const auto left = [&] { return options.seconds - aside - SecondsSince(start); };
   while (left() > 0) {
     const auto most = std::max_element(hopes.begin(), hopes.end());
     if (most == hopes.end() || *most <= 0) break;
     KernelSearch& kernel = *kernels[static_cast<size_t>(most - hopes.begin())];
     TG_ASSIGN_OR_RETURN(const KernelSearch::Visit visit, kernel.Measure(left));
-    *most = visit.is_exhausted ? 0 : visit.has_gained ? kernel.Hope() : *most * kHopeLeft;
+    if (visit.is_exhausted) {
+      *most = 0;
+    } else if (options.sample == 0) {
+      *most = visit.has_gained ? kernel.Hope() : *most * kHopeLeft;
+    }
     double expected = result.run_seconds;
     for (const auto& k : kernels) expected -= k->gain().seconds * (1 - k->gain().share);
     if (!visit.has_gained) continue;
@@ -124,9 +129,11 @@ absl::StatusOr<SearchResult> Search(const Module& module,
              " -> ", runtime::FormatSeconds(expected), ", after ",
              static_cast<int64_t>(SecondsSince(start)), " s"));
   }
-  TG_RETURN_IF_ERROR(ConfirmInModel(
-      *model, kernels, scratch.path(), [&] { return options.seconds - SecondsSince(start); }, tell,
-      result));
+  if (options.sample == 0) {
+    TG_RETURN_IF_ERROR(ConfirmInModel(
+        *model, kernels, scratch.path(), [&] { return options.seconds - SecondsSince(start); },
+        tell, result));
+  }
   for (const auto& kernel : kernels) result.kernels.push_back(kernel->gain());
   result.searched_seconds = SecondsSince(start);
   return result;

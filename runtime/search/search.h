@@ -10,6 +10,7 @@
 #define TG_RUNTIME_SEARCH_SEARCH_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "passes/pipeline_text.h"
+#include "passes/target.h"
 #include "runtime/search/record.h"
 #include "runtime/session/session.h"
 
@@ -36,6 +38,11 @@ struct SearchOptions {
   // Takes kernels `part`, `part` + `parts`, ... in the order of what they may gain: several
   // searches share a model's kernels.
   size_t part = 0, parts = 1;
+  // Not 0: no search, but this number of schedules of each kernel, to see how good the choice is:
+  // half of them by prediction, of what the rules propose, and half drawn at random.
+  size_t sample = 0;
+  // Gives a kernel random legal directives.
+  std::function<void(const Module&, Kernel&, const passes::Target&, uint64_t seed)> draw = {};
   // Called with a line for each kernel that is visited, and each schedule that fails.
   std::function<void(const std::string&)> tell = {};
 };

@@ -3,7 +3,9 @@
 #define TG_RUNTIME_SEARCH_SPACE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -43,6 +45,10 @@ class Space {
   // directive fewer, one more on an axis. Those that were returned before are left out. By
   // ascending prediction.
   std::vector<Candidate> Neighbours(const Candidate& of);
+  // At most `count` legal schedules of random forms. What was returned before is left out.
+  // `draw` as SearchOptions::draw.
+  using Draw = std::function<void(const Module&, Kernel&, const passes::Target&, uint64_t seed)>;
+  std::vector<Candidate> Drawn(size_t count, const Draw& draw);
 
  private:
   struct OneForm {
@@ -64,6 +70,7 @@ class Space {
   std::deque<OneForm> forms_;  // costs refer to the kernels
   Candidate first_;
   std::set<std::string> known_;
+  uint64_t draws_ = 0;
 };
 
 }  // namespace tg::search

@@ -13,6 +13,9 @@ void TuneFlags::AddTo(driver::Flags& flags) {
   flags.Int("deadline", "SECONDS", &deadline,
             "what a schedule may take, besides ten times what the first one takes (10); then its "
             "process is ended");
+  flags.Int("sample", "N", &sample,
+            "no search: measure N schedules of each kernel, half of them proposed by rules, half "
+            "drawn at random, for --report");
   flags.String(
       "record", "FILE", &record,
       "an SQLite database of what was measured, which a later search continues; by default "
@@ -44,6 +47,7 @@ absl::Status TuneFlags::Interpret() {
        {std::pair("--budget", budget), std::pair("--deadline", deadline)}) {
     if (value.value_or(1) < 1) return InvalidArgument(option, " is at least 1, not ", *value);
   }
+  if (sample.value_or(4) < 4) return InvalidArgument("--sample is at least 4, not ", *sample);
   if (!merged.empty() && export_file.empty()) {
     return InvalidArgument("--merge adds to what --export writes");
   }

@@ -17,7 +17,7 @@ struct TuneFlags {
   std::string record, export_file, graph, target, pass = "default", input_format = "auto";
   std::vector<std::string> devices, merged, var_texts;
   driver::ModelSizes sizes;
-  std::optional<int64_t> budget, deadline, seed;
+  std::optional<int64_t> budget, deadline, sample, seed;
   bool float16 = false, report = false, list_devices = false, version = false, help = false;
 
   void AddTo(driver::Flags& flags);

@@ -59,7 +59,10 @@ absl::Status Tune(const std::string& model, const TuneFlags& flags,
   }
   if (!flags.report && flags.export_file.empty()) return absl::OkStatus();
   TG_ASSIGN_OR_RETURN(const std::vector<search::Measurement> measured, record->All());
-  if (flags.report) TG_RETURN_IF_ERROR(WriteStdout(PredictionReport(measured)));
+  if (flags.report) {
+    TG_ASSIGN_OR_RETURN(const std::vector<search::RecordedKernel> kernels, record->Kernels());
+    TG_RETURN_IF_ERROR(WriteStdout(PredictionReport(measured, kernels)));
+  }
   return flags.export_file.empty() ? absl::OkStatus() : Export(flags, measured);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/write_file.h"
+#include "ir/testing/rng.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,6 +18,7 @@
 #include "runtime/search/search.h"
 #include "runtime/session/session.h"
 #include "tools/driver/input.h"
+#include "tools/fuzz/random_directives.h"
 #include "tools/run/random_inputs.h"
 
 namespace tg::tune {
@@ -71,6 +73,12 @@ absl::StatusOr<std::vector<DeviceSearch>> SearchesOf(const TuneFlags& flags,
     one.name = Cat(device.info.name, " (", device.index, ")");
     one.options.seconds = static_cast<double>(flags.budget.value_or(60));
     one.options.deadline = static_cast<double>(flags.deadline.value_or(10));
+    one.options.sample = static_cast<size_t>(flags.sample.value_or(0));
+    one.options.draw = [](const Module& module, Kernel& kernel, const passes::Target& target,
+                          uint64_t seed) {
+      testing::Rng rng(seed);
+      fuzz::ChooseRandomDirectives(module, kernel, target, rng);
+    };
     one.options.device = std::to_string(device.index);
     one.options.target = flags.target;
     one.options.graph = flags.graph;
