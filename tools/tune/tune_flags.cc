@@ -1,5 +1,6 @@
 #include "tools/tune/tune_flags.h"
 
+#include "absl/strings/numbers.h"
 #include "base/status.h"
 #include "tools/driver/input.h"
 
@@ -23,6 +24,8 @@ void TuneFlags::AddTo(driver::Flags& flags) {
   flags.String("graph", "NAME", &graph, "which graph: by default main, or the only graph");
   driver::AddInputFormat(flags, &input_format);
   sizes.AddTo(flags);
+  flags.Repeated("set", "NAME=NUMBER", &var_texts,
+                 "the value of a module's variable in the runs; by default its greatest one");
   flags.Int("seed", "N", &seed, "of the random inputs (1)");
   flags.String("target", "NAME", &target, "a preset or a file, as for tg-run");
   flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
@@ -43,6 +46,15 @@ void TuneFlags::AddTo(driver::Flags& flags) {
 
 absl::Status TuneFlags::Interpret() {
   TG_RETURN_IF_ERROR(sizes.Parse());
+  for (const std::string& text : var_texts) {
+    const size_t equals = text.rfind('=');
+    int64_t value = 0;
+    if (equals == 0 || equals == std::string::npos ||
+        !absl::SimpleAtoi(text.substr(equals + 1), &value)) {
+      return InvalidArgument("--set needs NAME=NUMBER, not '", text, "'");
+    }
+    vars[text.substr(0, equals)] = value;
+  }
   for (const auto& [option, value] :
        {std::pair("--budget", budget), std::pair("--deadline", deadline)}) {
     if (value.value_or(1) < 1) return InvalidArgument(option, " is at least 1, not ", *value);

@@ -16,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/devices/devices.h"
 #include "runtime/search/search.h"
+#include "runtime/session/given.h"
 #include "runtime/session/session.h"
 #include "tools/driver/input.h"
 #include "tools/fuzz/random_directives.h"
@@ -28,13 +29,17 @@ namespace {
 class RandomFeed {
  public:
   static absl::StatusOr<RandomFeed> Make(const Module& module, const std::string& graph,
-                                         int64_t seed) {
+                                         const runtime::VarMap& vars, int64_t seed) {
     RandomFeed feed;
     const std::vector<runtime::GraphNeeds> graphs = runtime::NeedsOfGraphs(module);
     std::vector<std::string_view> names;
     for (const runtime::GraphNeeds& g : graphs) names.push_back(g.name);
     TG_ASSIGN_OR_RETURN(const size_t found, runtime::FindGraphToRun(module.name, names, graph));
     for (const VarDecl* var : graphs[found].needs.vars) feed.vars_[var->name] = var->max;
+    for (const auto& [name, value] : vars) {
+      TG_ASSIGN_OR_RETURN(const VarDecl* var, runtime::CheckVar(module, name, value));
+      feed.vars_[var->name] = value;
+    }
     for (const BufferDecl& buffer : module.buffers) {
       const bool is_open = buffer.role == Role::kInput ||
                            (buffer.role == Role::kParam && !buffer.values && buffer.file.empty());
@@ -110,7 +115,7 @@ absl::Status TuneModel(const std::string& path, const TuneFlags& flags,
     return absl::InvalidArgumentError("");
   }
   TG_ASSIGN_OR_RETURN(const RandomFeed feed,
-                      RandomFeed::Make(*module, flags.graph, flags.seed.value_or(1)));
+                      RandomFeed::Make(*module, flags.graph, flags.vars, flags.seed.value_or(1)));
   std::mutex mutex;
   std::vector<std::thread> threads;
   for (DeviceSearch& one : searches) {
