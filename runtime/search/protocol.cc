@@ -55,6 +55,13 @@ std::string_view OutcomeName(Outcome outcome) {
   return "";
 }
 
+std::optional<Outcome> OutcomeFromName(std::string_view name) {
+  for (const auto& [outcome, text] : kOutcomes) {
+    if (name == text) return outcome;
+  }
+  return std::nullopt;
+}
+
 std::string ToLine(const Job& job) {
   json::Object inputs, vars, copies;
   for (const auto& [name, file] : job.inputs) inputs[name] = file;
@@ -115,13 +122,10 @@ absl::StatusOr<Request> ParseRequest(std::string_view line) {
 
 absl::StatusOr<Answer> ParseAnswer(std::string_view line) {
   TG_ASSIGN_OR_RETURN(const json::Object object, ParseObject(line));
-  const std::string name = StringOf(object, "outcome");
-  for (const auto& [outcome, text] : kOutcomes) {
-    if (name != text) continue;
-    return Answer{outcome, NumberOf(object, "seconds"), NumberOf(object, "first"),
-                  StringOf(object, "what")};
-  }
-  return InvalidArgument("no outcome: ", line);
+  const std::optional<Outcome> outcome = OutcomeFromName(StringOf(object, "outcome"));
+  if (!outcome) return InvalidArgument("no outcome: ", line);
+  return Answer{*outcome, NumberOf(object, "seconds"), NumberOf(object, "first"),
+                StringOf(object, "what")};
 }
 
 }  // namespace tg::search

@@ -3,6 +3,7 @@
 #define TG_RUNTIME_SEARCH_PROTOCOL_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,7 @@ inline bool IsTimed(Outcome outcome) {
   return outcome == Outcome::kMeasured || outcome == Outcome::kConfirmed ||
          outcome == Outcome::kNoGain || outcome == Outcome::kFirst;
 }
+std::optional<Outcome> OutcomeFromName(std::string_view name);
 std::string_view OutcomeName(Outcome outcome);  // "measured", "refused", "wrong values", ...
 
 // The answer to each line; to the first one, `seconds` are those of the first schedule.

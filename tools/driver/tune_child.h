@@ -1,6 +1,6 @@
 // --search of tools that run models: tg-tune as a child searches for schedules of the module.
 //
-// A program of its own, since it links SQLite, which tools build without that only use schedules
+// It is another program because it links SQLite, and tools that only use schedules build without
 // (docs/search.md).
 #ifndef TG_TOOLS_DRIVER_TUNE_CHILD_H_
 #define TG_TOOLS_DRIVER_TUNE_CHILD_H_

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "base/write_file.h"
 #include "ir/testing/rng.h"
@@ -69,13 +71,14 @@ struct DeviceSearch {
 
 absl::StatusOr<std::vector<DeviceSearch>> SearchesOf(const TuneFlags& flags,
                                                      const passes::Pipeline& pipeline,
-                                                     const Rank& rank) {
+                                                     Ranks& ranks) {
   std::vector<DeviceSearch> searches;
-  std::map<std::string, std::vector<size_t>> alike;
+  std::vector<std::string> drivers;
   for (const std::string& wish : flags.devices) {
     TG_ASSIGN_OR_RETURN(const runtime::Device device, runtime::ChooseDevice(wish));
     DeviceSearch& one = searches.emplace_back();
-    one.name = Cat(device.info.name, " (", device.index, ")");
+    one.name = Cat(ranks.count() > 1 ? Cat("rank ", ranks.number(), ", ") : "", device.info.name,
+                   " (", device.index, ")");
     one.options.seconds = static_cast<double>(flags.budget.value_or(60));
     one.options.deadline = static_cast<double>(flags.deadline.value_or(10));
     one.options.sample = static_cast<size_t>(flags.sample.value_or(0));
@@ -88,22 +91,28 @@ absl::StatusOr<std::vector<DeviceSearch>> SearchesOf(const TuneFlags& flags,
     one.options.target = flags.target;
     one.options.graph = flags.graph;
     one.options.pipeline = pipeline;
-    alike[runtime::DriverText(device.info)].push_back(searches.size() - 1);
+    drivers.push_back(runtime::DriverText(device.info));
   }
-  for (const auto& [driver, numbers] : alike) {
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      searches[numbers[i]].options.part = rank.number * numbers.size() + i;
-      searches[numbers[i]].options.parts = rank.count * numbers.size();
+  TG_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
+                      ranks.AllGather(absl::StrJoin(drivers, "\n")));
+  // Numbers the devices that are alike, those of the ranks before first.
+  std::map<std::string, size_t> counts;
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
+    const std::vector<std::string> of_rank = absl::StrSplit(texts[rank], '\n');
+    for (size_t i = 0; i < of_rank.size(); ++i) {
+      const size_t number = counts[of_rank[i]]++;
+      if (rank == ranks.number()) searches[i].options.part = number;
     }
   }
+  for (size_t i = 0; i < searches.size(); ++i) searches[i].options.parts = counts[drivers[i]];
   return searches;
 }
 
 }  // namespace
 
 absl::Status TuneModel(const std::string& path, const TuneFlags& flags,
-                       const passes::Pipeline& pipeline, const Rank& rank, search::Record& record) {
-  TG_ASSIGN_OR_RETURN(std::vector<DeviceSearch> searches, SearchesOf(flags, pipeline, rank));
+                       const passes::Pipeline& pipeline, Ranks& ranks, search::Record& record) {
+  TG_ASSIGN_OR_RETURN(std::vector<DeviceSearch> searches, SearchesOf(flags, pipeline, ranks));
   TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
   TG_ASSIGN_OR_RETURN(const onnx::OnnxImportOptions onnx,
                       flags.sizes.For(text, model::IsOnnxInput(text, path, flags.input_format)));
@@ -119,7 +128,8 @@ absl::Status TuneModel(const std::string& path, const TuneFlags& flags,
   std::mutex mutex;
   std::vector<std::thread> threads;
   for (DeviceSearch& one : searches) {
-    const std::string prefix = searches.size() > 1 ? one.name + ": " : "";
+    const bool is_alone = searches.size() == 1 && ranks.count() == 1;
+    const std::string prefix = !is_alone ? one.name + ": " : "";
     one.options.tell = [&mutex, prefix](const std::string& line) {
       const std::lock_guard lock(mutex);
       std::fprintf(stderr, "%s%s\n", prefix.c_str(), line.c_str());
@@ -132,8 +142,9 @@ absl::Status TuneModel(const std::string& path, const TuneFlags& flags,
   for (std::thread& thread : threads) thread.join();
   for (const DeviceSearch& one : searches) {
     if (!one.result.ok()) return one.result.status();
-    TG_RETURN_IF_ERROR(WriteStdout(
-        Cat(searches.size() > 1 ? one.name + ":\n" : "", search::GainTable(*one.result))));
+    TG_RETURN_IF_ERROR(
+        WriteStdout(Cat(searches.size() > 1 || ranks.count() > 1 ? one.name + ":\n" : "",
+                        search::GainTable(*one.result))));
   }
   return absl::OkStatus();
 }
