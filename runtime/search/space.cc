@@ -109,6 +109,11 @@ void Space::Add(size_t form, std::vector<Directive> directives, std::vector<Cand
   to.push_back({form, std::move(directives), cost->OnDevice()});
 }
 
+double Space::Predict(size_t form, const std::vector<Directive>& directives) const {
+  const absl::StatusOr<cost::Cost> cost = forms_[form].costs->Of(directives);
+  return cost.ok() && std::isfinite(cost->OnDevice()) ? cost->OnDevice() : 0;
+}
+
 std::vector<Candidate> Space::Considered() {
   std::vector<Candidate> candidates;
   for (size_t i = 0; i < forms_.size(); ++i) {

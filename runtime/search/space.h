@@ -39,6 +39,10 @@ class Space {
   // The form of this key; nullopt if there is none.
   std::optional<size_t> FindForm(const std::string& key) const;
 
+  // The time of a schedule on the device, as the target's fields say at present; 0 if it is not
+  // legal.
+  double Predict(size_t form, const std::vector<Directive>& directives) const;
+
   // The other schedules that the pass considered, by ascending prediction.
   std::vector<Candidate> Considered();
   // The legal schedules that differ from this one by one change: another size of a directive, one
