@@ -50,6 +50,16 @@ def third_party_repositories():
         targets = {"sqlite": ["sqlite3"]},
     )
 
+    # Searches on many machines; only what is named needs it.
+    system_library_repository(
+        name = "mpi",
+        # Without the bindings for C++, which MPI 3 has removed.
+        defines = ["OMPI_SKIP_MPICXX=1"],
+        headers = ["mpi/mpi_portable_platform.h"],
+        package = "libopenmpi-dev openmpi-bin",
+        targets = {"mpi": ["mpi"]},
+    )
+
     # Lines that are edited on a terminal.
     system_library_repository(
         name = "libedit",

@@ -4,15 +4,18 @@
 #
 #   tools/setup.sh             everything, for working on tg and testing it
 #   tools/setup.sh --run-only  only what building and running tg-run needs
+#   tools/setup.sh --mpi       everything, and what tg-tune-mpi needs
 #
 # It needs root, or sudo. Without either, or on another system, it lists what is missing and stops.
 set -euo pipefail
 
+mpi=no
 case "${1:-}" in
   "") tests=yes ;;
   --run-only) tests=no ;;
+  --mpi) tests=yes mpi=yes ;;
   -h | --help) sed -n '2,/^set /p' "$0" | sed -n 's/^# \{0,1\}//p'; exit 0 ;;
-  *) echo "setup.sh: unknown option '$1' (there is only --run-only)" >&2; exit 2 ;;
+  *) echo "setup.sh: unknown option '$1' (there are --run-only and --mpi)" >&2; exit 2 ;;
 esac
 
 # In the order in which third_party/llvm.bzl looks for them.
@@ -63,6 +66,8 @@ if [[ $tests == yes ]]; then
   )
 fi
 
+if [[ $mpi == yes ]]; then packages+=(libopenmpi-dev openmpi-bin); fi
+
 if ! command -v apt-get dpkg-query > /dev/null; then
   cat >&2 <<EOF
 setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
@@ -76,7 +81,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - libedit with libbsd and libmd, and the headers of Boost 1.74 or newer (Asio, Beast)
   - stb_image and stb_image_write, as <stb/stb_image.h> and <stb/stb_image_write.h>
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader
-  - for tg-tune: SQLite 3
+  - for tg-tune: SQLite 3; for tg-tune-mpi: Open MPI
   - for the tests: PoCL, python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
     Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer, git
 EOF

@@ -31,7 +31,7 @@ void Capture::Want(size_t kernel, const std::string& path) {
   written_ = NotFound("the kernel did not run");
 }
 
-absl::StatusOr<kernel_check::Reproduction> Capture::Take() { return std::move(written_); }
+absl::StatusOr<CapturedKernel> Capture::Take() { return std::move(written_); }
 
 absl::Status Capture::BeforeStep(const runtime::ScheduledGraph& graph, const runtime::Plan& plan,
                                  size_t step) {
@@ -53,7 +53,11 @@ absl::Status Capture::BeforeStep(const runtime::ScheduledGraph& graph, const run
                         ContentsOf(compiled_, plan, step, slice.buffer));
     finding.before.push_back(std::move(contents));
   }
-  written_ = kernel_check::WriteReproduction(finding, unscheduled_, compiled_, path_);
+  written_ = [&]() -> absl::StatusOr<CapturedKernel> {
+    TG_ASSIGN_OR_RETURN(kernel_check::Reproduction written,
+                        kernel_check::WriteReproduction(finding, unscheduled_, compiled_, path_));
+    return CapturedKernel{std::move(written), ReuseOf(graph, plan, step, compiled_)};
+  }();
   path_.clear();
   return absl::OkStatus();
 }

@@ -3,13 +3,19 @@
 #define TG_RUNTIME_SEARCH_CAPTURE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "runtime/kernel_check/reproduction.h"
+#include "runtime/search/reuse.h"
 #include "runtime/session/device_session.h"
 
 namespace tg::search {
+
+struct CapturedKernel : kernel_check::Reproduction {
+  std::vector<BufferReuse> reuse;  // of its buffers
+};
 
 // Watches runs of a session, and writes the module of one kernel before its first call.
 class Capture final : public runtime::StepObserver {
@@ -22,7 +28,7 @@ class Capture final : public runtime::StepObserver {
   // The next run writes this kernel to PATH.uop and PATH.bin.
   void Want(size_t kernel, const std::string& path);
   // What it has written; NotFound if it did not run the kernel.
-  absl::StatusOr<kernel_check::Reproduction> Take();
+  absl::StatusOr<CapturedKernel> Take();
 
   absl::Status BeforeStep(const runtime::ScheduledGraph& graph, const runtime::Plan& plan,
                           size_t step) override;
@@ -35,7 +41,7 @@ class Capture final : public runtime::StepObserver {
   const Module& compiled_;
   size_t kernel_ = 0;
   std::string path_;  // empty: nothing is wanted
-  absl::StatusOr<kernel_check::Reproduction> written_ = absl::NotFoundError("nothing is captured");
+  absl::StatusOr<CapturedKernel> written_ = absl::NotFoundError("nothing is captured");
 };
 
 }  // namespace tg::search

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "ir/text/parser.h"
 #include "passes/schedule/schedule_file.h"
 #include "runtime/report/format.h"
 
@@ -54,9 +55,24 @@ absl::Status KernelSearch::OpenSpace() {
   if (space_ != nullptr) return absl::OkStatus();
   space_ = std::make_unique<Space>(model_.unscheduled(), calls_,
                                    *model_.unscheduled().kernels[kernel_], model_.target());
+  if (options_.sample > 0) {
+    TakeSample();
+    return absl::OkStatus();
+  }
   for (Candidate& candidate : space_->Considered()) pending_.push_back(std::move(candidate));
   unexpanded_.emplace(1, space_->first());
   return absl::OkStatus();
+}
+
+void KernelSearch::TakeSample() {
+  std::vector<Candidate> proposed = space_->Considered();
+  // The first schedule is one of the sample.
+  proposed.resize(std::min(proposed.size(), options_.sample / 2 - 1));
+  pending_.assign(proposed.begin(), proposed.end());
+  // Those that the rules lack are drawn, too.
+  for (Candidate& drawn : space_->Drawn(options_.sample - 1 - pending_.size(), options_.draw)) {
+    pending_.push_back(std::move(drawn));
+  }
 }
 
 absl::Status KernelSearch::Resume() {
@@ -78,7 +94,7 @@ absl::Status KernelSearch::Resume() {
 
 std::optional<Candidate> KernelSearch::Next() {
   while (true) {
-    const auto best = unexpanded_.begin();
+    const auto best = options_.sample > 0 ? unexpanded_.end() : unexpanded_.begin();
     const bool is_best = best != unexpanded_.end() && best->first <= gain_.share && best->first < 1;
     if (best != unexpanded_.end() && (is_best || pending_.empty()) && best->first < kSlowest) {
       const Candidate candidate = std::move(best->second);
@@ -113,11 +129,33 @@ Answer KernelSearch::Ask(const Candidate& candidate) {
 }
 
 void KernelSearch::Learn(const Candidate& candidate, const Measurement& m) {
-  if (m.outcome != Outcome::kMeasured || m.seconds <= 0) return;
+  if (!IsTimed(m.outcome) || m.seconds <= 0) return;
   unexpanded_.emplace(m.share(), candidate);
-  if (m.share() > kGain || m.share() >= gain_.share) return;
-  gain_.share = m.share();
-  gain_.directives = m.directives;
+  if (m.share() > kGain || m.outcome == Outcome::kNoGain || m.outcome == Outcome::kFirst) return;
+  gains_.emplace(m.share(), m);
+  SetGain();
+}
+
+void KernelSearch::SetGain() {
+  const Measurement* best = Best();
+  gain_.share = best == nullptr ? 1 : best->share();
+  gain_.directives = best == nullptr ? "" : best->directives;
+}
+
+absl::Status KernelSearch::Confirm(double share) {
+  Measurement m = gains_.begin()->second;
+  m.outcome = Outcome::kConfirmed;
+  gain_.share = share;
+  return record_.Add(m);
+}
+
+absl::Status KernelSearch::Drop() {
+  Measurement m = gains_.begin()->second;
+  gains_.erase(gains_.begin());
+  m.outcome = Outcome::kNoGain;
+  ++gain_.dropped;
+  SetGain();
+  return record_.Add(m);
 }
 
 void KernelSearch::Expand(const Candidate& candidate, bool is_best) {
@@ -151,18 +189,36 @@ absl::Status KernelSearch::Keep(const Candidate& candidate, const Answer& answer
   return record_.Add(m);
 }
 
+void KernelSearch::GiveUp() {
+  gains_.clear();
+  SetGain();
+}
+
+absl::Status KernelSearch::KeepFirst(const Answer& answer) {
+  if (is_recorded_) return absl::OkStatus();
+  is_recorded_ = true;
+  TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(scratch_ + "/kernel.uop"));
+  TG_RETURN_IF_ERROR(record_.AddKernel({plain_key_, gain_.name, text}));
+  const Candidate& first = space_->first();
+  return record_.Add({plain_key_, model_.target().name, model_.driver(), space_->KeyOf(first),
+                      schedule::DirectivesText(first.directives), Outcome::kFirst,
+                      first.predicted_seconds, answer.first_seconds, answer.first_seconds, ""});
+}
+
 absl::StatusOr<KernelSearch::Visit> KernelSearch::Measure(
     const std::function<double()>& seconds_left) {
   TG_RETURN_IF_ERROR(OpenSpace());
-  TG_ASSIGN_OR_RETURN(const kernel_check::Reproduction written,
+  TG_ASSIGN_OR_RETURN(const CapturedKernel written,
                       model_.WriteKernel(kernel_, Cat(scratch_, "/kernel")));
-  const Job job = {written.files[0],
-                   options_.device,
-                   options_.target,
-                   passes::PrintPipeline(options_.pipeline),
-                   Cat(scratch_, "/schedule"),
-                   written.inputs,
-                   written.vars};
+  const Job job = {
+      written.files[0],
+      options_.device,
+      options_.target,
+      passes::PrintPipeline(options_.pipeline),
+      Cat(scratch_, "/schedule"),
+      written.inputs,
+      written.vars,
+      CopiesOf(written.reuse, gain_.seconds / static_cast<double>(gain_.calls), model_.target())};
   Visit visit;
   const double share = gain_.share;
   for (int i = 0; i < kVisit && seconds_left() > 0; ++i) {
@@ -188,6 +244,7 @@ absl::StatusOr<KernelSearch::Visit> KernelSearch::Measure(
       if (again.outcome != Outcome::kMeasured || share_of(again) > share_of(answer)) answer = again;
     }
     TG_RETURN_IF_ERROR(Keep(*candidate, answer));
+    if (answer.outcome == Outcome::kMeasured) TG_RETURN_IF_ERROR(KeepFirst(answer));
   }
   worker_.reset();
   visit.has_gained = gain_.share < share;

@@ -38,14 +38,28 @@ class KernelSearch {
   // `seconds_left` is not positive.
   absl::StatusOr<Visit> Measure(const std::function<double()>& seconds_left);
 
+  // The fastest schedule that gains and has not lost in the model; null: there is none.
+  const Measurement* Best() const { return gains_.empty() ? nullptr : &gains_.begin()->second; }
+  // Keeps that the best schedule gains in the model, where the kernel takes `share` of its time; or
+  // that it does not, after which the next one is the best.
+  absl::Status Confirm(double share);
+  absl::Status Drop();
+  // This search does not use any schedule of the kernel.
+  void GiveUp();
+
   // Seconds of a run that it may gain still.
   double Hope() const { return gain_.seconds * gain_.share - gain_.ideal; }
   const KernelGain& gain() const { return gain_; }
+  size_t kernel() const { return kernel_; }
   // The kernel, its time before and after, and the directives.
   std::string Line() const;
 
  private:
   absl::Status OpenSpace();
+  // Makes the schedules of SearchOptions::sample the pending ones.
+  void TakeSample();
+  // Keeps the first schedule with its time.
+  absl::Status KeepFirst(const Answer& answer);
   // The next schedule; none if there is no other.
   std::optional<Candidate> Next();
   // Starts a worker and has it open the job. Returns false if it cannot.
@@ -59,6 +73,8 @@ class KernelSearch {
   void Expand(const Candidate& candidate, bool is_best);
   std::string IdOf(const Candidate& candidate) const;
   void Tell(const std::string& line) const;
+  // Takes the share and the directives from the best schedule.
+  void SetGain();
 
   ModelKernels& model_;
   const KernelCalls& calls_;
@@ -70,11 +86,13 @@ class KernelSearch {
   std::string plain_key_;
   std::unique_ptr<Space> space_;
   std::deque<Candidate> pending_;
-  std::set<std::string> done_;  // schedules that are in the record
+  std::multimap<double, Measurement> gains_;  // by share of the first schedule's time
+  std::set<std::string> done_;                // schedules that are in the record
   // Schedules whose neighbours were not taken yet, by their share of the first one's time.
   std::multimap<double, Candidate> unexpanded_;
   std::unique_ptr<WorkerProcess> worker_;
   double opening_seconds_ = 0;
+  bool is_recorded_ = false;  // the record has the kernel and its first schedule
 };
 
 }  // namespace tg::search

@@ -1,9 +1,11 @@
 #include "runtime/search/model_kernels.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/status.h"
+#include "base/write_file.h"
 #include "ir/devices.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/pass_manager.h"
@@ -14,7 +16,9 @@
 namespace tg::search {
 namespace {
 
-constexpr int kRuns = 3;
+// Runs of the model to time its kernels: until kRunSeconds have passed, within these limits.
+constexpr int kLeastModelRuns = 3, kMostModelRuns = 50;
+constexpr double kRunSeconds = 0.5;
 // What a kernel may gain at least, as a part of its time: the device's rates are not exact.
 constexpr double kLeastHeadroom = 0.05;
 
@@ -23,7 +27,9 @@ constexpr double kLeastHeadroom = 0.05;
 absl::StatusOr<std::unique_ptr<ModelKernels>> ModelKernels::Open(
     const Module& module, const std::function<absl::Status(runtime::Session&)>& feed,
     const SearchOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<ModelKernels> model(new ModelKernels());
+  model->feed_ = feed;
   model->graph_ = options.graph;
   TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
                       runtime::ChooseDevices(module, runtime::DeviceRequest{options.device, {}}));
@@ -37,11 +43,14 @@ absl::StatusOr<std::unique_ptr<ModelKernels>> ModelKernels::Open(
   TG_RETURN_IF_ERROR(model->Compile(module, options.pipeline));
   {
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::DeviceSession> session,
-                        model->NewSession(nullptr, feed));
+                        model->NewSession(*model->compiled_, nullptr));
     TG_RETURN_IF_ERROR(model->TimeKernels(*session));
   }
   model->capture_ = std::make_unique<Capture>(*model->unscheduled_, *model->compiled_);
-  TG_ASSIGN_OR_RETURN(model->captured_, model->NewSession(model->capture_.get(), feed));
+  TG_ASSIGN_OR_RETURN(model->captured_,
+                      model->NewSession(*model->compiled_, model->capture_.get()));
+  model->open_seconds_ =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }
 
@@ -54,24 +63,42 @@ absl::Status ModelKernels::Compile(const Module& module, const passes::Pipeline&
   passes.target = &options_.target;
   TG_RETURN_IF_ERROR(passes::PassManager({pipeline.begin(), schedules}, passes).Run(*compiled_));
   unscheduled_ = Clone(*compiled_);
-  return passes::PassManager({schedules, pipeline.end()}, passes).Run(*compiled_);
+  scheduling_ = {schedules, pipeline.end()};
+  return passes::PassManager(scheduling_, passes).Run(*compiled_);
 }
 
 absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelKernels::NewSession(
-    runtime::StepObserver* observer, const std::function<absl::Status(runtime::Session&)>& feed) {
+    const Module& compiled, runtime::StepObserver* observer) {
   runtime::DeviceSessionOptions options = options_;
   options.observer = observer;
   options.time_kernels = observer == nullptr;
   TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
-                      runtime::DeviceSession::Create(Clone(*compiled_), std::move(options)));
-  TG_RETURN_IF_ERROR(feed(*session));
+                      runtime::DeviceSession::Create(Clone(compiled), std::move(options)));
+  TG_RETURN_IF_ERROR(feed_(*session));
   return session;
+}
+
+absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelKernels::OpenWith(
+    const std::vector<schedule::MeasuredSchedule>& schedules, const std::string& scratch) {
+  if (schedules.empty()) return NewSession(*compiled_, nullptr);
+  const std::string file = scratch + "/model.schedules";
+  TG_RETURN_IF_ERROR(WriteFile(file, schedule::PrintScheduleFile(schedules)));
+  passes::Pipeline pipeline = scheduling_;
+  pipeline.front().options["file"] = file;
+  pipeline.front().options["driver"] = driver_;
+  const std::unique_ptr<Module> module = Clone(*unscheduled_);
+  passes::PassManagerOptions passes;
+  passes.target = &options_.target;
+  TG_RETURN_IF_ERROR(passes::PassManager(pipeline, passes).Run(*module));
+  return NewSession(*module, nullptr);
 }
 
 absl::Status ModelKernels::TimeKernels(runtime::DeviceSession& session) {
   std::vector<double> least;
-  for (int i = 0; i <= kRuns; ++i) {
+  double sum = 0;
+  for (int i = 0; i <= kMostModelRuns && (i <= kLeastModelRuns || sum < kRunSeconds); ++i) {
     TG_RETURN_IF_ERROR(session.Run(graph_));
+    sum += session.last_times().seconds();
     const std::vector<runtime::LaunchTimes>& times = session.last_times().kernels;
     if (i == 0) continue;  // loads the kernels
     if (least.empty()) least.assign(times.size(), HUGE_VAL);
@@ -107,8 +134,7 @@ absl::Status ModelKernels::TimeKernels(runtime::DeviceSession& session) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<kernel_check::Reproduction> ModelKernels::WriteKernel(size_t kernel,
-                                                                     const std::string& path) {
+absl::StatusOr<CapturedKernel> ModelKernels::WriteKernel(size_t kernel, const std::string& path) {
   capture_->Want(kernel, path);
   TG_RETURN_IF_ERROR(captured_->Run(graph_));
   return capture_->Take();

@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "passes/pipeline_text.h"
+#include "passes/schedule/schedule_file.h"
 #include "passes/target.h"
 #include "runtime/search/capture.h"
 #include "runtime/search/search.h"
@@ -20,7 +22,7 @@ namespace tg::search {
 
 class ModelKernels {
  public:
-  // Compiles the module and runs the graph a few times.
+  // Compiles the module and runs the graph a few times. `feed` is copied.
   static absl::StatusOr<std::unique_ptr<ModelKernels>> Open(
       const Module& module, const std::function<absl::Status(runtime::Session&)>& feed,
       const SearchOptions& options);
@@ -33,16 +35,27 @@ class ModelKernels {
   // Numbers of the kernels that take time in a run, by what they may gain.
   const std::vector<size_t>& order() const { return order_; }
 
+  // The graph that is run, as for Session::Run.
+  const std::string& graph() const { return graph_; }
+  // A session of the model with these schedules, which times kernels. `scratch`: a folder.
+  absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenWith(
+      const std::vector<schedule::MeasuredSchedule>& schedules, const std::string& scratch);
+  // How long Open has taken.
+  double open_seconds() const { return open_seconds_; }
+
   // Runs the graph, and writes the kernel with its contents to PATH.uop and others.
-  absl::StatusOr<kernel_check::Reproduction> WriteKernel(size_t kernel, const std::string& path);
+  absl::StatusOr<CapturedKernel> WriteKernel(size_t kernel, const std::string& path);
 
  private:
   absl::Status Compile(const Module& module, const passes::Pipeline& pipeline);
   absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> NewSession(
-      runtime::StepObserver* observer, const std::function<absl::Status(runtime::Session&)>& feed);
+      const Module& compiled, runtime::StepObserver* observer);
   absl::Status TimeKernels(runtime::DeviceSession& session);
 
   std::string graph_, driver_;
+  std::function<absl::Status(runtime::Session&)> feed_;
+  passes::Pipeline scheduling_;  // from the pass schedule on
+  double open_seconds_ = 0;
   runtime::DeviceSessionOptions options_;
   std::unique_ptr<Module> unscheduled_, compiled_;
   std::vector<KernelGain> gains_;

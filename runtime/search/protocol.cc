@@ -17,6 +17,9 @@ constexpr std::pair<Outcome, const char*> kOutcomes[] = {
     {Outcome::kDiffers, "wrong values"},
     {Outcome::kCrashed, "crashed"},
     {Outcome::kHung, "hung"},
+    {Outcome::kConfirmed, "confirmed"},
+    {Outcome::kNoGain, "no gain in the model"},
+    {Outcome::kFirst, "chosen"},
 };
 
 std::string LineOf(json::Object object) {
@@ -52,17 +55,26 @@ std::string_view OutcomeName(Outcome outcome) {
   return "";
 }
 
+std::optional<Outcome> OutcomeFromName(std::string_view name) {
+  for (const auto& [outcome, text] : kOutcomes) {
+    if (name == text) return outcome;
+  }
+  return std::nullopt;
+}
+
 std::string ToLine(const Job& job) {
-  json::Object inputs, vars;
+  json::Object inputs, vars, copies;
   for (const auto& [name, file] : job.inputs) inputs[name] = file;
   for (const auto& [name, value] : job.vars) vars[name] = value;
+  for (const auto& [name, value] : job.copies) copies[name] = value;
   return LineOf(json::Object{{"module", job.module},
                              {"device", job.device},
                              {"target", job.target},
                              {"pipeline", job.pipeline},
                              {"scratch", job.scratch},
                              {"inputs", std::move(inputs)},
-                             {"vars", std::move(vars)}});
+                             {"vars", std::move(vars)},
+                             {"copies", std::move(copies)}});
 }
 
 std::string ToLine(const Request& request) {
@@ -84,6 +96,7 @@ absl::StatusOr<Job> ParseJob(std::string_view line) {
              StringOf(object, "pipeline"),
              StringOf(object, "scratch"),
              {},
+             {},
              {}};
   if (job.module.empty()) return InvalidArgument("no module: ", line);
   if (const json::Object* inputs = object.getObject("inputs")) {
@@ -91,9 +104,12 @@ absl::StatusOr<Job> ParseJob(std::string_view line) {
       if (const auto text = file.getAsString()) job.inputs[name.str()] = text->str();
     }
   }
-  if (const json::Object* vars = object.getObject("vars")) {
-    for (const auto& [name, value] : *vars) {
-      if (const auto number = value.getAsInteger()) job.vars[name.str()] = *number;
+  for (const auto& [field, numbers] :
+       {std::pair("vars", &job.vars), std::pair("copies", &job.copies)}) {
+    const json::Object* found = object.getObject(field);
+    if (found == nullptr) continue;
+    for (const auto& [name, value] : *found) {
+      if (const auto number = value.getAsInteger()) (*numbers)[name.str()] = *number;
     }
   }
   return job;
@@ -106,13 +122,10 @@ absl::StatusOr<Request> ParseRequest(std::string_view line) {
 
 absl::StatusOr<Answer> ParseAnswer(std::string_view line) {
   TG_ASSIGN_OR_RETURN(const json::Object object, ParseObject(line));
-  const std::string name = StringOf(object, "outcome");
-  for (const auto& [outcome, text] : kOutcomes) {
-    if (name != text) continue;
-    return Answer{outcome, NumberOf(object, "seconds"), NumberOf(object, "first"),
-                  StringOf(object, "what")};
-  }
-  return InvalidArgument("no outcome: ", line);
+  const std::optional<Outcome> outcome = OutcomeFromName(StringOf(object, "outcome"));
+  if (!outcome) return InvalidArgument("no outcome: ", line);
+  return Answer{*outcome, NumberOf(object, "seconds"), NumberOf(object, "first"),
+                StringOf(object, "what")};
 }
 
 }  // namespace tg::search

@@ -3,11 +3,13 @@
 #define TG_RUNTIME_SEARCH_PROTOCOL_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "runtime/plan/extents.h"
+#include "runtime/search/reuse.h"
 
 namespace tg::search {
 
@@ -20,6 +22,8 @@ struct Job {
   std::string scratch;  // a file that the worker may write
   std::map<std::string, std::string> inputs;
   runtime::VarMap vars;
+  // Of buffers that are cold in the model: how many copies are used by turns (reuse.h).
+  CopyCounts copies;
 };
 
 // Each further line: a schedule to measure.
@@ -34,7 +38,16 @@ enum class Outcome {
   kDiffers,  // wrong values
   kCrashed,  // the process has ended
   kHung,     // no answer by the deadline
+  // Measured, and then compared in the model.
+  kConfirmed,
+  kNoGain,
+  kFirst,  // what is chosen without a search
 };
+inline bool IsTimed(Outcome outcome) {
+  return outcome == Outcome::kMeasured || outcome == Outcome::kConfirmed ||
+         outcome == Outcome::kNoGain || outcome == Outcome::kFirst;
+}
+std::optional<Outcome> OutcomeFromName(std::string_view name);
 std::string_view OutcomeName(Outcome outcome);  // "measured", "refused", "wrong values", ...
 
 // The answer to each line; to the first one, `seconds` are those of the first schedule.

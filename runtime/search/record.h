@@ -29,6 +29,16 @@ struct Measurement {
   double share() const { return first_seconds > 0 ? seconds / first_seconds : 1; }
 };
 
+// As a line of a schedule file.
+absl::StatusOr<schedule::MeasuredSchedule> ToSchedule(const Measurement& measurement);
+
+// A kernel that was measured, as a module of it alone.
+struct RecordedKernel {
+  std::string kernel;  // the key of its plain body
+  std::string name;
+  std::string module;  // text
+};
+
 class Record {
  public:
   virtual ~Record() = default;
@@ -40,6 +50,10 @@ class Record {
                                                       const std::string& target,
                                                       const std::string& driver) = 0;
   virtual absl::StatusOr<std::vector<Measurement>> All() = 0;
+
+  virtual absl::Status AddKernel(const RecordedKernel& kernel) = 0;
+  // In the order of keys.
+  virtual absl::StatusOr<std::vector<RecordedKernel>> Kernels() = 0;
 };
 
 // Kept in memory only.
@@ -49,14 +63,17 @@ class MemoryRecord final : public Record {
   absl::StatusOr<std::vector<Measurement>> Of(const std::string& kernel, const std::string& target,
                                               const std::string& driver) override;
   absl::StatusOr<std::vector<Measurement>> All() override;
+  absl::Status AddKernel(const RecordedKernel& kernel) override;
+  absl::StatusOr<std::vector<RecordedKernel>> Kernels() override;
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
   std::map<Key, Measurement> all_;
+  std::map<std::string, RecordedKernel> kernels_;
 };
 
 // The best schedule of each kernel that beats the first one by more than the noise of a
-// measurement.
+// measurement, and gained in the model.
 std::vector<schedule::MeasuredSchedule> BestSchedules(const std::vector<Measurement>& measurements);
 
 // A shorter time than this share of the first schedule's is a gain.

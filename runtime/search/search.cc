@@ -12,6 +12,7 @@
 #include "ir/kernel_calls.h"
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/report/format.h"
+#include "runtime/search/confirm.h"
 #include "runtime/search/kernel_search.h"
 #include "runtime/search/model_kernels.h"
 #include "runtime/search/scratch_folder.h"
@@ -28,6 +29,55 @@ double SecondsSince(Clock::time_point start) {
 // A kernel is visited again in turn with the others by what it may still gain. A visit that gained
 // nothing leaves this part of the hope.
 constexpr double kHopeLeft = 0.5;
+
+// So many schedules of a kernel are compared in the model.
+constexpr size_t kTries = 3;
+// Comparing in the model takes about as long as opening it several times, and turns; at most this
+// part of the time is set aside for that.
+constexpr double kOpenings = 3, kTurns = 4, kMostAside = 0.4;
+
+using Kernels = std::vector<std::unique_ptr<KernelSearch>>;
+
+// Compares the model with the best schedules and without, until all that are left gain there.
+absl::Status ConfirmInModel(ModelKernels& model, const Kernels& kernels, const std::string& scratch,
+                            const std::function<double()>& seconds_left,
+                            const std::function<void(const std::string&)>& tell,
+                            SearchResult& result) {
+  std::unique_ptr<ModelTurns> turns;
+  while (true) {
+    std::vector<Winner> winners;
+    std::vector<KernelSearch*> found;
+    for (const auto& kernel : kernels) {
+      const Measurement* best = kernel->Best();
+      if (best == nullptr) continue;
+      TG_ASSIGN_OR_RETURN(schedule::MeasuredSchedule schedule, ToSchedule(*best));
+      winners.push_back({kernel->kernel(), std::move(schedule)});
+      found.push_back(kernel.get());
+    }
+    if (winners.empty()) return absl::OkStatus();
+    if (turns == nullptr) {
+      TG_ASSIGN_OR_RETURN(turns, ModelTurns::Open(model, scratch));
+    }
+    RunPair pair;
+    TG_ASSIGN_OR_RETURN(
+        const std::vector<size_t> losers,
+        FindLosers(
+            winners, [&](std::vector<Winner>& some) { return turns->Compare(some); }, pair));
+    for (const size_t i : losers) {
+      KernelSearch& loser = *found[i];
+      tell(Cat("@", loser.gain().name, ": no gain in the model with ", loser.gain().directives));
+      TG_RETURN_IF_ERROR(loser.Drop());
+      if (loser.gain().dropped >= kTries || seconds_left() <= 0) loser.GiveUp();
+    }
+    if (!losers.empty()) continue;
+    for (size_t i = 0; i < winners.size(); ++i) {
+      TG_RETURN_IF_ERROR(found[i]->Confirm(winners[i].share));
+    }
+    result.before_seconds = pair.before;
+    result.after_seconds = pair.after;
+    return absl::OkStatus();
+  }
+}
 
 }  // namespace
 
@@ -58,19 +108,31 @@ absl::StatusOr<SearchResult> Search(const Module& module,
     TG_RETURN_IF_ERROR(kernel->Resume());
     hopes.push_back(kernel->Hope());
   }
-  const auto left = [&] { return options.seconds - SecondsSince(start); };
+  const double aside = options.sample > 0 ? 0
+                                          : std::min(kMostAside * options.seconds,
+                                                     kOpenings * model->open_seconds() + kTurns);
+  const auto left = [&] { return options.seconds - aside - SecondsSince(start); };
   while (left() > 0) {
     const auto most = std::max_element(hopes.begin(), hopes.end());
     if (most == hopes.end() || *most <= 0) break;
     KernelSearch& kernel = *kernels[static_cast<size_t>(most - hopes.begin())];
     TG_ASSIGN_OR_RETURN(const KernelSearch::Visit visit, kernel.Measure(left));
-    *most = visit.is_exhausted ? 0 : visit.has_gained ? kernel.Hope() : *most * kHopeLeft;
+    if (visit.is_exhausted) {
+      *most = 0;
+    } else if (options.sample == 0) {
+      *most = visit.has_gained ? kernel.Hope() : *most * kHopeLeft;
+    }
     double expected = result.run_seconds;
     for (const auto& k : kernels) expected -= k->gain().seconds * (1 - k->gain().share);
     if (!visit.has_gained) continue;
     tell(Cat(kernel.Line(), "; a run's kernels: ", runtime::FormatSeconds(result.run_seconds),
              " -> ", runtime::FormatSeconds(expected), ", after ",
              static_cast<int64_t>(SecondsSince(start)), " s"));
+  }
+  if (options.sample == 0) {
+    TG_RETURN_IF_ERROR(ConfirmInModel(
+        *model, kernels, scratch.path(), [&] { return options.seconds - SecondsSince(start); },
+        tell, result));
   }
   for (const auto& kernel : kernels) result.kernels.push_back(kernel->gain());
   result.searched_seconds = SecondsSince(start);
@@ -85,10 +147,11 @@ std::string GainTable(const SearchResult& result) {
        {"kernel", "calls", "time", "found", "share", "measured", "directives"}) {
     head.emplace_back(title);
   }
-  size_t measured = 0, failed = 0;
+  size_t measured = 0, failed = 0, dropped = 0;
   for (const KernelGain& kernel : result.kernels) {
     measured += kernel.measured;
     failed += kernel.failed;
+    dropped += kernel.dropped;
     if (kernel.directives.empty()) continue;
     rows.push_back({kernel.name, std::to_string(kernel.calls),
                     runtime::FormatSeconds(kernel.seconds),
@@ -103,8 +166,14 @@ std::string GainTable(const SearchResult& result) {
   text +=
       Cat(gained, " of ", result.kernels.size(), " kernels gained, by ", measured, " schedules");
   if (failed > 0) text += Cat(", of which ", failed, " failed");
-  return Cat(text, "; a run's kernels: ", runtime::FormatSeconds(result.run_seconds), " -> ",
-             runtime::FormatSeconds(result.ExpectedSeconds()), "\n");
+  if (dropped > 0) text += Cat(", and ", dropped, " did not gain in the model");
+  text += Cat("; a run's kernels: ", runtime::FormatSeconds(result.run_seconds), " -> ",
+              runtime::FormatSeconds(result.ExpectedSeconds()));
+  if (result.before_seconds > 0) {
+    text += Cat("; a run, by turns: ", runtime::FormatSeconds(result.before_seconds), " -> ",
+                runtime::FormatSeconds(result.after_seconds));
+  }
+  return text + "\n";
 }
 
 }  // namespace tg::search

@@ -4,11 +4,13 @@
 // device's rates allow. Each visit measures a few schedules of one kernel: first what the
 // pass considered, by prediction, then neighbours of the fastest. Measured is in a worker process
 // on the contents that the kernel's buffers have in a run of the model, by turns with the schedule
-// that is chosen without a search, and the values are compared with that one's.
+// that is chosen without a search, and the values are compared with that one's. At the end the
+// model is run with what was found, and what does not gain there is dropped.
 #ifndef TG_RUNTIME_SEARCH_SEARCH_H_
 #define TG_RUNTIME_SEARCH_SEARCH_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "passes/pipeline_text.h"
+#include "passes/target.h"
 #include "runtime/search/record.h"
 #include "runtime/session/session.h"
 
@@ -35,6 +38,11 @@ struct SearchOptions {
   // Takes kernels `part`, `part` + `parts`, ... in the order of what they may gain: several
   // searches share a model's kernels.
   size_t part = 0, parts = 1;
+  // Not 0: no search, but this number of schedules of each kernel, to see how good the choice is:
+  // half of them by prediction, of what the rules propose, and half drawn at random.
+  size_t sample = 0;
+  // Gives a kernel random legal directives.
+  std::function<void(const Module&, Kernel&, const passes::Target&, uint64_t seed)> draw = {};
   // Called with a line for each kernel that is visited, and each schedule that fails.
   std::function<void(const std::string&)> tell = {};
 };
@@ -44,8 +52,9 @@ struct KernelGain {
   size_t calls = 0;    // in a run
   double seconds = 0;  // of a run, all calls
   double ideal = 0;    // what the device's rates allow
-  double share = 1;    // of the time that the best schedule takes
+  double share = 1;    // of the time that the best schedule takes, in the model if it was compared
   size_t measured = 0, failed = 0;
+  size_t dropped = 0;      // schedules that gained alone, but not in the model
   std::string directives;  // of the best schedule; empty if there is no gain
 };
 
@@ -53,6 +62,9 @@ struct SearchResult {
   std::vector<KernelGain> kernels;  // which the search may visit, by what they may gain
   double run_seconds = 0;           // of all kernels in a run, before
   double searched_seconds = 0;      // how long the search took
+  // A run of the model without the schedules and with them, by turns; 0: there was nothing to
+  // compare.
+  double before_seconds = 0, after_seconds = 0;
   // What a run takes with the best schedules.
   double ExpectedSeconds() const;
 };

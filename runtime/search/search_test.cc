@@ -14,6 +14,7 @@
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "runtime/search/compare.h"
+#include "runtime/search/record_lines.h"
 #include "runtime/search/space.h"
 #include "runtime/search/worker_process.h"
 
@@ -142,17 +143,48 @@ TEST(Record, KeepsWhatWasMeasuredLast) {
   const auto add = [&](const Measurement& m) { EXPECT_TRUE(record.Add(m).ok()); };
   add(MakeMeasurement(a, a, "loop(i0)", 0.5, Outcome::kMeasured));
   add(MakeMeasurement(a, a, "loop(i0)", 0.9, Outcome::kMeasured));
-  add(MakeMeasurement(a, b, "loop(i1)", 0.8, Outcome::kMeasured));
+  add(MakeMeasurement(a, b, "loop(i1)", 0.8, Outcome::kConfirmed));
   add(MakeMeasurement(a, b, "loop(i2)", 0.1, Outcome::kDiffers));
-  add(MakeMeasurement(b, b, "loop(i0)", 0.99, Outcome::kMeasured));
-  EXPECT_EQ(record.Of(a, "t", "d")->size(), 3u);
+  add(MakeMeasurement(a, b, "loop(i3)", 0.2, Outcome::kNoGain));
+  add(MakeMeasurement(b, b, "loop(i0)", 0.99, Outcome::kConfirmed));
+  EXPECT_EQ(record.Of(a, "t", "d")->size(), 4u);
   EXPECT_EQ(record.Of(a, "t", "other")->size(), 0u);
-  EXPECT_EQ(record.All()->size(), 4u);
-  // One schedule a kernel, of a form that is right, and only where it gains.
+  EXPECT_EQ(record.All()->size(), 5u);
+  // One schedule a kernel, of a form that is right, and only where it gains in the model.
   const auto best = BestSchedules(*record.All());
   ASSERT_EQ(best.size(), 1u);
   EXPECT_EQ(best[0].key, b);
   EXPECT_EQ(schedule::DirectivesText(best[0].directives), "loop(i1)");
+}
+
+TEST(Record, LinesAddToAnother) {
+  MemoryRecord from, to;
+  const auto add = [](MemoryRecord& record, const Measurement& m) {
+    EXPECT_TRUE(record.Add(m).ok());
+  };
+  add(from, MakeMeasurement("a", "a", "loop(i0)", 0.5, Outcome::kMeasured));
+  add(from, MakeMeasurement("a", "a", "loop(i1)", 0.25, Outcome::kConfirmed));
+  Measurement hung = MakeMeasurement("b", "c", "-", 0, Outcome::kHung);
+  hung.what = "no \"answer\"\n";
+  add(from, hung);
+  EXPECT_TRUE(from.AddKernel({"a", "name", "tg 1\n"}).ok());
+  // What was compared in a model stays, and replaces what was not.
+  add(to, MakeMeasurement("a", "a", "loop(i0)", 0.6, Outcome::kNoGain));
+  add(to, MakeMeasurement("a", "a", "loop(i1)", 0.3, Outcome::kMeasured));
+  const auto lines = RecordLines(from);
+  ASSERT_TRUE(lines.ok());
+  EXPECT_TRUE(AddLines(*lines, to).ok());
+  const std::vector<Measurement> all = *to.All();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].outcome, Outcome::kNoGain);
+  EXPECT_EQ(all[0].seconds, 0.6);
+  EXPECT_EQ(all[1].outcome, Outcome::kConfirmed);
+  EXPECT_EQ(all[1].seconds, 0.25);
+  EXPECT_EQ(all[2].what, hung.what);
+  EXPECT_EQ(all[2].outcome, Outcome::kHung);
+  EXPECT_EQ((*to.Kernels())[0].module, "tg 1\n");
+  EXPECT_FALSE(AddLines("nonsense\n", to).ok());
+  EXPECT_FALSE(AddLines("{\"outcome\": \"fine\"}\n", to).ok());
 }
 
 constexpr char kProduct[] = R"(tg 1

@@ -16,6 +16,8 @@ namespace {
 
 // A schedule that makes more copies of a kernel's body takes long to compile.
 constexpr int64_t kMostCopies = 512;
+// Draws for each schedule that is wanted, at most.
+constexpr size_t kMostDraws = 20;
 
 void CopyKernel(const Kernel& from, Kernel& to) {
   to.name = from.name;
@@ -34,6 +36,19 @@ std::vector<int64_t> SizesNear(int64_t size) {
   sizes.push_back(size + 1);
   if (size > 2) sizes.push_back(size - 1);
   return sizes;
+}
+
+// How often the directives copy the kernel's body, at most kMostCopies + 1.
+int64_t Copies(const std::vector<Directive>& directives) {
+  int64_t copies = 1;
+  for (const Directive& d : directives) {
+    const bool copied = d.name == "upcast" || d.name == "unroll";
+    if (copied && d.args.size() == 2 && d.args[1].number > 0) {
+      copies *= std::min(d.args[1].number, kMostCopies + 1);
+    }
+    copies = std::min(copies, kMostCopies + 1);
+  }
+  return copies;
 }
 
 }  // namespace
@@ -92,6 +107,11 @@ void Space::Add(size_t form, std::vector<Directive> directives, std::vector<Cand
   const absl::StatusOr<cost::Cost> cost = forms_[form].costs->Of(directives);
   if (!cost.ok() || !std::isfinite(cost->OnDevice())) return;
   to.push_back({form, std::move(directives), cost->OnDevice()});
+}
+
+double Space::Predict(size_t form, const std::vector<Directive>& directives) const {
+  const absl::StatusOr<cost::Cost> cost = forms_[form].costs->Of(directives);
+  return cost.ok() && std::isfinite(cost->OnDevice()) ? cost->OnDevice() : 0;
 }
 
 std::vector<Candidate> Space::Considered() {
@@ -154,18 +174,23 @@ std::vector<std::vector<Directive>> Space::Changes(const Candidate& of) const {
   return changes;
 }
 
+std::vector<Candidate> Space::Drawn(size_t count, const Draw& draw) {
+  std::vector<Candidate> candidates;
+  // A kernel of few loops has few schedules.
+  for (size_t i = 0; i < kMostDraws * count && candidates.size() < count; ++i) {
+    const size_t form = i % forms_.size();
+    Kernel drawn;
+    CopyKernel(forms_[form].kernel, drawn);
+    draw(module_, drawn, target_, draws_++);
+    if (Copies(drawn.directives) <= kMostCopies) Add(form, drawn.directives, candidates);
+  }
+  return candidates;
+}
+
 std::vector<Candidate> Space::Neighbours(const Candidate& of) {
   std::vector<Candidate> candidates;
   for (std::vector<Directive>& directives : Changes(of)) {
-    int64_t copies = 1;
-    for (const Directive& d : directives) {
-      const bool copied = d.name == "upcast" || d.name == "unroll";
-      if (copied && d.args.size() == 2 && d.args[1].number > 0) {
-        copies *= std::min(d.args[1].number, kMostCopies + 1);
-      }
-      copies = std::min(copies, kMostCopies + 1);
-    }
-    if (copies <= kMostCopies) Add(of.form, std::move(directives), candidates);
+    if (Copies(directives) <= kMostCopies) Add(of.form, std::move(directives), candidates);
   }
   llvm::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
     return a.predicted_seconds < b.predicted_seconds;

@@ -3,7 +3,9 @@
 #define TG_RUNTIME_SEARCH_SPACE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -37,12 +39,20 @@ class Space {
   // The form of this key; nullopt if there is none.
   std::optional<size_t> FindForm(const std::string& key) const;
 
+  // The time of a schedule on the device, as the target's fields say at present; 0 if it is not
+  // legal.
+  double Predict(size_t form, const std::vector<Directive>& directives) const;
+
   // The other schedules that the pass considered, by ascending prediction.
   std::vector<Candidate> Considered();
   // The legal schedules that differ from this one by one change: another size of a directive, one
   // directive fewer, one more on an axis. Those that were returned before are left out. By
   // ascending prediction.
   std::vector<Candidate> Neighbours(const Candidate& of);
+  // At most `count` legal schedules of random forms. What was returned before is left out.
+  // `draw` as SearchOptions::draw.
+  using Draw = std::function<void(const Module&, Kernel&, const passes::Target&, uint64_t seed)>;
+  std::vector<Candidate> Drawn(size_t count, const Draw& draw);
 
  private:
   struct OneForm {
@@ -64,6 +74,7 @@ class Space {
   std::deque<OneForm> forms_;  // costs refer to the kernels
   Candidate first_;
   std::set<std::string> known_;
+  uint64_t draws_ = 0;
 };
 
 }  // namespace tg::search

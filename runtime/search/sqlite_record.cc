@@ -17,6 +17,11 @@ constexpr char kSchema[] =
     "kernel TEXT, target TEXT, driver TEXT, key TEXT, directives TEXT, outcome INTEGER, "
     "predicted REAL, seconds REAL, first_seconds REAL, what TEXT, "
     "PRIMARY KEY (kernel, target, driver, key, directives)) WITHOUT ROWID";
+constexpr char kKernelSchema[] =
+    "CREATE TABLE IF NOT EXISTS kernels (kernel TEXT PRIMARY KEY, name TEXT, module TEXT) "
+    "WITHOUT ROWID";
+constexpr char kAddKernel[] = "INSERT OR REPLACE INTO kernels VALUES (?, ?, ?)";
+constexpr char kKernels[] = "SELECT * FROM kernels ORDER BY kernel";
 constexpr char kAdd[] = "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr char kOf[] = "SELECT * FROM schedules WHERE kernel = ? AND target = ? AND driver = ?";
 constexpr char kAll[] = "SELECT * FROM schedules ORDER BY kernel, target, driver, key, directives";
@@ -66,16 +71,21 @@ absl::StatusOr<std::unique_ptr<SqliteRecord>> SqliteRecord::Open(const std::stri
     return InvalidArgument(path, ": a record of version ", found, ", not ", kVersion);
   }
   TG_RETURN_IF_ERROR(record->Execute(kSchema));
+  TG_RETURN_IF_ERROR(record->Execute(kKernelSchema));
   if (found == 0)
     TG_RETURN_IF_ERROR(record->Execute(Cat("PRAGMA user_version = ", kVersion).c_str()));
   TG_RETURN_IF_ERROR(record->Prepare(kAdd, &record->add_));
   TG_RETURN_IF_ERROR(record->Prepare(kOf, &record->of_));
   TG_RETURN_IF_ERROR(record->Prepare(kAll, &record->all_));
+  TG_RETURN_IF_ERROR(record->Prepare(kAddKernel, &record->add_kernel_));
+  TG_RETURN_IF_ERROR(record->Prepare(kKernels, &record->kernels_));
   return record;
 }
 
 SqliteRecord::~SqliteRecord() {
-  for (sqlite3_stmt* statement : {add_, of_, all_}) sqlite3_finalize(statement);
+  for (sqlite3_stmt* statement : {add_, of_, all_, add_kernel_, kernels_}) {
+    sqlite3_finalize(statement);
+  }
   sqlite3_close(database_);
 }
 
@@ -129,6 +139,31 @@ absl::StatusOr<std::vector<Measurement>> SqliteRecord::Of(const std::string& ker
 absl::StatusOr<std::vector<Measurement>> SqliteRecord::All() {
   const std::lock_guard lock(mutex_);
   return Read(all_);
+}
+
+absl::Status SqliteRecord::AddKernel(const RecordedKernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  int index = 0;
+  for (const std::string* text : {&kernel.kernel, &kernel.name, &kernel.module}) {
+    Bind(add_kernel_, ++index, *text);
+  }
+  absl::Status status =
+      sqlite3_step(add_kernel_) == SQLITE_DONE ? absl::OkStatus() : Error("write");
+  sqlite3_reset(add_kernel_);
+  return status;
+}
+
+absl::StatusOr<std::vector<RecordedKernel>> SqliteRecord::Kernels() {
+  const std::lock_guard lock(mutex_);
+  std::vector<RecordedKernel> found;
+  int step = 0;
+  while ((step = sqlite3_step(kernels_)) == SQLITE_ROW) {
+    found.push_back({TextOf(kernels_, 0), TextOf(kernels_, 1), TextOf(kernels_, 2)});
+  }
+  const absl::Status status = step == SQLITE_DONE ? absl::OkStatus() : Error("read");
+  sqlite3_reset(kernels_);
+  if (!status.ok()) return status;
+  return found;
 }
 
 }  // namespace tg::search

@@ -28,6 +28,8 @@ class SqliteRecord final : public Record {
   absl::StatusOr<std::vector<Measurement>> Of(const std::string& kernel, const std::string& target,
                                               const std::string& driver) override;
   absl::StatusOr<std::vector<Measurement>> All() override;
+  absl::Status AddKernel(const RecordedKernel& kernel) override;
+  absl::StatusOr<std::vector<RecordedKernel>> Kernels() override;
 
  private:
   explicit SqliteRecord(std::string path) : path_(std::move(path)) {}
@@ -40,6 +42,7 @@ class SqliteRecord final : public Record {
   std::mutex mutex_;
   sqlite3* database_ = nullptr;
   sqlite3_stmt *add_ = nullptr, *of_ = nullptr, *all_ = nullptr;
+  sqlite3_stmt *add_kernel_ = nullptr, *kernels_ = nullptr;
 };
 
 }  // namespace tg::search

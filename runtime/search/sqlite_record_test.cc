@@ -33,6 +33,8 @@ TEST(SqliteRecord, IsThereAfterItWasClosed) {
     Measurement again = Make("b", "loop(i0)");
     again.outcome = Outcome::kHung;
     ASSERT_TRUE((*record)->Add(again).ok());
+    ASSERT_TRUE((*record)->AddKernel({"b", "old", ""}).ok());
+    ASSERT_TRUE((*record)->AddKernel({"b", "name", "tg 1\n"}).ok());
   }
   const auto record = SqliteRecord::Open(path);
   ASSERT_TRUE(record.ok()) << record.status();
@@ -47,6 +49,11 @@ TEST(SqliteRecord, IsThereAfterItWasClosed) {
   EXPECT_EQ((*all)[2].outcome, Outcome::kHung);
   EXPECT_EQ((*record)->Of("a", "t", "d")->size(), 2u);
   EXPECT_EQ((*record)->Of("a", "t", "x")->size(), 0u);
+  const auto kernels = (*record)->Kernels();
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  ASSERT_EQ(kernels->size(), 1u);
+  EXPECT_EQ((*kernels)[0].name, "name");
+  EXPECT_EQ((*kernels)[0].module, "tg 1\n");
 }
 
 TEST(SqliteRecord, WhatWasAddedOutlivesAKilledProcess) {

@@ -50,6 +50,9 @@ void LlmFlags::AddTo(driver::Flags& flags) {
   flags.String("device", "DEVICE", &device,
                "cpu, gpu, a number or part of a name from --list-devices; by default a GPU where "
                "there is one");
+  flags.Int("search", "SECONDS", &search,
+            "search for faster schedules first, by tg-tune, which remembers what it finds "
+            "(docs/search.md)");
   flags.String("schedules", "FILE", &schedules,
                "measured schedules (docs/search.md) for the kernels that it has");
   flags.Int("ctx", "N", &context,
@@ -91,6 +94,10 @@ absl::StatusOr<GenerateOptions> LlmFlags::Interpret() const {
   }
   TG_RETURN_IF_ERROR(CheckInt("-n", max_tokens, 0));
   TG_RETURN_IF_ERROR(CheckInt("--ctx", context, 1));
+  TG_RETURN_IF_ERROR(CheckInt("--search", search, 1));
+  if (search && !schedules.empty()) {
+    return InvalidArgument("--search and --schedules: the search finds the schedules");
+  }
   TG_RETURN_IF_ERROR(CheckInt("--chunk", chunk, 1));
   TG_RETURN_IF_ERROR(CheckInt("--top-k", top_k, 0));
   GenerateOptions options;

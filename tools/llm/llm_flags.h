@@ -18,7 +18,7 @@ struct LlmFlags {
   bool raw = false, bench = false, list_devices = false, help = false, version = false;
   bool cache = true;
   std::string device, schedules, cache_type = "f16";
-  std::optional<int64_t> max_tokens, context, chunk, verbose;
+  std::optional<int64_t> max_tokens, context, chunk, verbose, search;
   std::optional<int64_t> seed, top_k, port;
   bool serve = false;
   std::string host = "127.0.0.1";

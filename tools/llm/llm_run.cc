@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -26,6 +27,9 @@ namespace tg::llm {
 namespace {
 
 using runtime::FormatSeconds;
+
+// The tokens of a text for which --search measures the next one.
+constexpr int64_t kSearchedLength = 255;
 
 std::atomic<bool> interrupted = false;
 
@@ -83,14 +87,38 @@ absl::Status LlmRun::OpenModel(const std::string& path, const TextModelOptions& 
     TG_ASSIGN_OR_RETURN(tokenizer::TokenizerData data, TokenizerDataOf(file_->model()));
     TG_RETURN_IF_ERROR(LoadTokenizer(std::move(data), file_->model().paths[0]));
   }
-  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, options));
+  if (!flags_.search) {
+    TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, options));
+    return absl::OkStatus();
+  }
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<driver::FoundSchedules> found, Search(options));
+  TextModelOptions searched = options;
+  searched.schedules = found->file();
+  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, searched));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<driver::FoundSchedules>> LlmRun::Search(
+    const TextModelOptions& options) const {
+  TG_ASSIGN_OR_RETURN(const gguf::LanguageModel built, BuildTextModule(*file_, options.model));
+  driver::TuneRequest request;
+  request.seconds = *flags_.search;
+  request.device = flags_.device;
+  request.pipeline = "default";
+  // A prompt's first chunk, and a token of a text of this length.
+  const int64_t length = std::min(kSearchedLength, built.context - 1);
+  request.graphs = {{"decode", {{"position", length}}}, {"prefill", {{"position", 0}}}};
+  if (built.short_context > 0) {
+    for (auto& run : request.graphs) run.vars["long"] = 0;
+  }
+  return driver::SearchWithTune(*built.module, request);
 }
 
 absl::Status LlmRun::OpenCompiled(const std::string& path, const TextModelOptions& options) {
   for (const auto& [flag, given] : {std::pair("--ctx", flags_.context.has_value()),
                                     std::pair("--chunk", flags_.chunk.has_value()),
                                     std::pair("--schedules", !flags_.schedules.empty()),
+                                    std::pair("--search", flags_.search.has_value()),
                                     std::pair("--cache-type", flags_.cache_type != "f16")}) {
     if (given) return InvalidArgument(flag, " needs the model; ", path, " is compiled");
   }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "frontend/tokenizer/chat_template.h"
 #include "frontend/tokenizer/tokenizer.h"
+#include "tools/driver/tune_child.h"
 #include "tools/llm/generator.h"
 #include "tools/llm/llm_flags.h"
 #include "tools/llm/model_file.h"
@@ -31,6 +32,9 @@ class LlmRun {
   // `path` is for messages.
   absl::Status LoadTokenizer(tokenizer::TokenizerData data, const std::string& path);
   absl::Status OpenModel(const std::string& path, const TextModelOptions& options);
+  // --search.
+  absl::StatusOr<std::unique_ptr<driver::FoundSchedules>> Search(
+      const TextModelOptions& options) const;
   absl::Status OpenCompiled(const std::string& path, const TextModelOptions& options);
   absl::StatusOr<std::string> ReadPrompt() const;
   absl::Status Answer(const std::string& prompt);

@@ -15,6 +15,7 @@ absl::Status ModelRun::ReadArtifact(const std::string& path) {
        {std::pair("--pass", flags_.pass != "default"),
         std::pair("--schedule", !flags_.schedule.empty()),
         std::pair("--schedules", !flags_.schedules.empty()),
+        std::pair("--search", flags_.search.has_value()),
         std::pair("--target", !flags_.target.empty()), std::pair("--float16", flags_.float16),
         std::pair("--max", !flags_.max_sizes.empty()),
         std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),

@@ -115,7 +115,7 @@ absl::Status ModelRun::Open() {
         std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),
         std::pair("--max-memory", flags_.gates.max_memory_bytes.has_value()),
         std::pair("--schedules", !flags_.schedules.empty()),
-        std::pair("--float16", flags_.float16)}) {
+        std::pair("--search", flags_.search.has_value()), std::pair("--float16", flags_.float16)}) {
     if (given) return InvalidArgument(flag, " needs a device; the interpreter is none");
   }
   session_ =
@@ -123,9 +123,25 @@ absl::Status ModelRun::Open() {
   return absl::OkStatus();
 }
 
+absl::Status ModelRun::Search(const passes::Pipeline& pipeline) {
+  const ScopedSpan span(&spans_, "search");
+  runtime::ShapesByName shapes;
+  for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;
+  TG_ASSIGN_OR_RETURN(const runtime::VarMap vars, runtime::ResolveVars(*module_, vars_, shapes));
+  const driver::TuneRequest request = {*flags_.search,
+                                       flags_.devices.plain,
+                                       flags_.target,
+                                       passes::PrintPipeline(pipeline),
+                                       {{graph_->name, vars}}};
+  TG_ASSIGN_OR_RETURN(found_, driver::SearchWithTune(*module_, request));
+  flags_.schedules = found_->file();
+  return absl::OkStatus();
+}
+
 absl::Status ModelRun::OpenDevice() {
-  TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
-                      Compile(flags_.float16 ? half_pipeline_ : pipeline_));
+  const passes::Pipeline& pipeline = flags_.float16 ? half_pipeline_ : pipeline_;
+  if (flags_.search) TG_RETURN_IF_ERROR(Search(pipeline));
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session, Compile(pipeline));
   device_ = session.get();
   session_ = std::move(session);
   return absl::OkStatus();

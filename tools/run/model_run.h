@@ -25,6 +25,7 @@
 #include "runtime/session/reference_session.h"
 #include "runtime/specialize/specializer.h"
 #include "tools/driver/predicted_costs.h"
+#include "tools/driver/tune_child.h"
 #include "tools/run/memory.h"
 #include "tools/run/run_flags.h"
 
@@ -79,6 +80,8 @@ class ModelRun {
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();
+  // --search: sets flags_.schedules.
+  absl::Status Search(const passes::Pipeline& pipeline);
   absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const passes::Pipeline& pipeline);
   // What does not depend on the pipeline. Kernels that are observed are not timed.
   runtime::OpenOptions OpenOptionsOf(bool is_observed);
@@ -137,7 +140,8 @@ class ModelRun {
   bool is_artifact_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
-  std::unique_ptr<Module> unscheduled_;  // for checker_
+  std::unique_ptr<driver::FoundSchedules> found_;  // of --search
+  std::unique_ptr<Module> unscheduled_;            // for checker_
   std::unique_ptr<kernel_check::KernelChecker> checker_;
   std::vector<passes::Target> targets_;  // of the device session's devices
   driver::PredictedCosts costs_;         // of the kernels, if they are printed

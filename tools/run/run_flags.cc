@@ -123,6 +123,9 @@ void RunFlags::AddTo(driver::Flags& flags) {
   flags.String("schedules", "FILE", &schedules,
                "measured schedules, as tg-tune --export writes them (docs/search.md): the kernels "
                "that it has get those; says for how many");
+  flags.Int("search", "SECONDS", &search,
+            "search for faster schedules first, by tg-tune, which remembers what it finds: a later "
+            "search goes on (docs/search.md)");
   flags.String("opt", "OPTIONS", &schedule, "the former name of --schedule");
   flags.String("target", "NAME", &target,
                "a preset of tg-opt --list-targets, FILE.target as tg-calibrate writes it, or host: "
@@ -247,6 +250,10 @@ absl::Status RunFlags::Interpret() {
     return InvalidArgument("--sort orders the kernels that --verbose=2 lists");
   }
   repeat = repeat_count.value_or(1);
+  if (search.value_or(1) < 1) return InvalidArgument("--search is at least 1, not ", *search);
+  if (search && !schedules.empty()) {
+    return InvalidArgument("--search and --schedules: the search finds the schedules");
+  }
   if (repeat < 1) return InvalidArgument("--repeat must be at least 1, not ", repeat);
   limit = limit_count.value_or(limit);
   if (limit < 0) return InvalidArgument("--limit must be at least 0, not ", limit);

@@ -41,7 +41,7 @@ struct RunFlags {
   std::string graph, target, pass = "default", schedule, schedules, dump_kernels, profile;
   std::string color = "auto", sort = "launch", input_format = "auto", min_accuracy_text,
               max_memory_text;
-  std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
+  std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count, search;
   bool cache = true, specialize = true, float16 = false, list_devices = false, version = false,
        help = false;
 

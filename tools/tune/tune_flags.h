@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/plan/extents.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/model_sizes.h"
 
@@ -16,8 +17,9 @@ namespace tg::tune {
 struct TuneFlags {
   std::string record, export_file, graph, target, pass = "default", input_format = "auto";
   std::vector<std::string> devices, merged, var_texts;
+  runtime::VarMap vars;  // of var_texts
   driver::ModelSizes sizes;
-  std::optional<int64_t> budget, deadline, seed;
+  std::optional<int64_t> budget, deadline, sample, seed;
   bool float16 = false, report = false, list_devices = false, version = false, help = false;
 
   void AddTo(driver::Flags& flags);

@@ -15,6 +15,7 @@
 #include "passes/schedule/schedule_file.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/opencl/opencl_layers.h"
+#include "runtime/search/record_lines.h"
 #include "runtime/search/sqlite_record.h"
 #include "runtime/search/worker.h"
 #include "runtime/session/half_pipeline.h"
@@ -49,17 +50,36 @@ absl::Status Export(const TuneFlags& flags, const std::vector<search::Measuremen
                    schedule::PrintScheduleFile(schedule::MergeSchedules(std::move(schedules))));
 }
 
+// Each rank has a record, which outlives a run that is killed. Afterwards all of them have what any
+// of them has.
+absl::Status Share(Ranks& ranks, search::Record& record) {
+  if (ranks.count() == 1) return absl::OkStatus();
+  TG_ASSIGN_OR_RETURN(const std::string own, search::RecordLines(record));
+  TG_ASSIGN_OR_RETURN(const std::vector<std::string> all, ranks.AllGather(own));
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (rank != ranks.number()) TG_RETURN_IF_ERROR(search::AddLines(all[rank], record));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Tune(const std::string& model, const TuneFlags& flags,
-                  const passes::Pipeline& pipeline) {
-  TG_ASSIGN_OR_RETURN(const std::string path, RecordPath(flags));
+                  const passes::Pipeline& pipeline, Ranks& ranks) {
+  TG_ASSIGN_OR_RETURN(std::string path, RecordPath(flags));
+  if (ranks.number() > 0) path += Cat(".rank", ranks.number());
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<search::SqliteRecord> record,
                       search::SqliteRecord::Open(path));
   if (!model.empty()) {
-    TG_RETURN_IF_ERROR(TuneModel(model, flags, pipeline, Rank(), *record));
+    TG_RETURN_IF_ERROR(Share(ranks, *record));
+    TG_RETURN_IF_ERROR(TuneModel(model, flags, pipeline, ranks, *record));
+    TG_RETURN_IF_ERROR(Share(ranks, *record));
   }
+  if (ranks.number() > 0) return absl::OkStatus();
   if (!flags.report && flags.export_file.empty()) return absl::OkStatus();
   TG_ASSIGN_OR_RETURN(const std::vector<search::Measurement> measured, record->All());
-  if (flags.report) TG_RETURN_IF_ERROR(WriteStdout(PredictionReport(measured)));
+  if (flags.report) {
+    TG_ASSIGN_OR_RETURN(const std::vector<search::RecordedKernel> kernels, record->Kernels());
+    TG_RETURN_IF_ERROR(WriteStdout(PredictionReport(measured, kernels)));
+  }
   return flags.export_file.empty() ? absl::OkStatus() : Export(flags, measured);
 }
 
@@ -73,7 +93,8 @@ absl::StatusOr<passes::Pipeline> PipelineOf(const TuneFlags& flags,
 
 }  // namespace
 
-int TuneMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder) {
+int TuneMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder,
+             Ranks* ranks) {
   if (argc == 2 && std::string_view(argv[1]) == search::kWorkerFlag) {
     return search::RunWorker(embedder);
   }
@@ -107,7 +128,9 @@ int TuneMain(int argc, const char* const* argv, std::span<const passes::Pass* co
         kTool, driver::kUsage,
         InvalidArgument(models->empty() ? "no model is given; see tg-tune --help" : "one model"));
   }
-  const absl::Status status = Tune(models->empty() ? "" : models->front(), values, *pipeline);
+  OneRank alone;
+  const absl::Status status = Tune(models->empty() ? "" : models->front(), values, *pipeline,
+                                   ranks == nullptr ? alone : *ranks);
   return status.ok() ? driver::kOk : driver::Fail(kTool, driver::kFailed, status);
 }
 

@@ -5,11 +5,14 @@
 #include <span>
 
 #include "passes/pass.h"
+#include "tools/tune/ranks.h"
 
 namespace tg::tune {
 
 // Returns the exit code of the process. `embedder`: passes that --pass may name besides tg's.
-int TuneMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder);
+// `ranks`: the processes that search together; null: this one alone.
+int TuneMain(int argc, const char* const* argv, std::span<const passes::Pass* const> embedder,
+             Ranks* ranks = nullptr);
 
 }  // namespace tg::tune
 
