@@ -72,8 +72,8 @@ void DelaySlices(const std::vector<KernelDraft>& drafts,
   }
 }
 
-// Whether the factors of a product are of halves or bytes that matrix instructions take, and some
-// rows of one meet some columns of the other: at least as many as one instruction has rows.
+// Whether the factors of a product are of halves or bytes that matrix instructions take, and the
+// rows of one that meet columns of the other are no fewer than those of an instruction.
 bool IsMatrixProduct(const UOp* product, ShapeMap& shapes) {
   if (product->op != Op::kMul || !IsStatic(shapes.Of(product))) return false;
   const UOp* from[2];

@@ -4,21 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/text/diagnostic.h"
-#include "ir/text/parser.h"
 #include "passes/instrument/write_file.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/opencl/testing.h"
-#include "runtime/session/compile.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/open.h"
 #include "runtime/session/reference_session.h"

@@ -25,12 +25,12 @@ ROOT = lint_test.ROOT
 EXECROOT = os.path.realpath(sys.argv[2]).split("/bazel-out/")[0]
 # What README's first command compiles: the number of files, and the sum of their lines after preprocessing as
 # multiples of all large headers' lines; with --config=units and without it.
-STEPS_BOUNDS = {True: (72, 63), False: (536, 444)}
+STEPS_BOUNDS = {True: (72, 64), False: (536, 444)}
 LISTED = 10
 RANKED = 20  # files that are preprocessed, for the LISTED ones to be among them
 
 # Percentages: of the worst file, and of the last one of those LISTED. Lower them where a change allows it.
-BOUNDS = {"library": (110, 104), "test": (119, 101)}
+BOUNDS = {"library": (110, 104), "test": (119, 102)}
 # Separate bounds for the only files that include a library of large headers.
 OWN_BOUNDS = {"tools/llm/http/http_connection.cc": 131, "tools/llm/http/http_server.cc": 131,
               "tools/llm/http/http_parser.cc": 112, "tools/llm/server_request.cc": 113}
