@@ -37,7 +37,8 @@ namespace {
 constexpr char kTool[] = "tg-train";
 
 struct TrainFlags {
-  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output, gradients;
+  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output, gradients,
+                         step;
   std::string input_format = "auto";
   std::string lora_text;
   AdapterSpec adapters;
@@ -90,6 +91,8 @@ void TrainFlags::AddTo(driver::Flags& flags) {
                "the trained weights: .safetensors; or the model with them, .onnx or .uop");
   flags.String("gradients", "FILE", &gradients,
                "do not train: write the gradients of the first batch's mean loss, .safetensors");
+  flags.String("step", "FILE", &step,
+               "do not train: write the module of a step, .uop, for tg-run and tg-tune");
   flags.String("checkpoint", "FILE", &options.checkpoint,
                "all states, after each epoch; --resume continues with them");
   flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");
@@ -123,6 +126,9 @@ absl::Status TrainFlags::Interpret() {
   if (!output.empty()) TG_RETURN_IF_ERROR(CheckOutputName(output));
   if (!gradients.empty() && !gradients.ends_with(".safetensors")) {
     return InvalidArgument("--gradients: ", gradients, " does not end with .safetensors");
+  }
+  if (!step.empty() && !step.ends_with(".uop")) {
+    return InvalidArgument("--step: ", step, " does not end with .uop");
   }
   options.epochs = epochs.value_or(1);
   options.seed = static_cast<uint64_t>(seed.value_or(1));
@@ -215,6 +221,7 @@ class Run {
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                         runtime::OpenSession(Clone(*training_.module), open));
     TG_RETURN_IF_ERROR(StartWeights(*session));
+    if (!flags_.step.empty()) return WriteStep(*session, samples);
     if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());
     const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
@@ -273,6 +280,18 @@ class Run {
       text += Cat(", ", flags_.schedule.total, " steps");
     }
     return text;
+  }
+
+  // The states of the optimizer begin with zeros, so that the module needs no contents of them.
+  absl::Status WriteStep(runtime::Session& session, Samples& samples) {
+    TG_RETURN_IF_ERROR(samples.SetBatch(session, PlainOrder(samples.size()), 0).status());
+    TG_RETURN_IF_ERROR(session.Run(kEvalGraph));
+    std::vector<std::string> names = training_.weights;
+    for (const BufferDecl& b : training_.module->buffers) {
+      if (b.role == Role::kParam && !b.file.empty()) names.push_back(b.name);
+    }
+    TG_ASSIGN_OR_RETURN(const Tensors contents, ReadStates(session, names));
+    return WriteModel(flags_.step, *training_.module, contents, {});
   }
 
   absl::Status WriteGradients(runtime::Session& session, Samples& samples) {

@@ -239,6 +239,18 @@ class Train(unittest.TestCase):
         self.assert_error("--gradients: a.onnx does not end with .safetensors", "--gradients=a.onnx",
                           code=2)
 
+    def test_the_module_of_a_step(self):
+        self.train("--optimizer=sgd:momentum=0.9", "--step=" + self.folder + "step.uop")
+        result = subprocess.run([self.opt, self.folder + "step.uop", "--pass=kernelize"], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"buffer @fc.weight.momentum : .* state")
+        self.assertRegex(result.stdout, r'buffer @fc.weight : .* state = file\("step.safetensors"')
+        self.assertRegex(result.stdout, r"graph @train {")
+        written, weights = tensors(self.folder + "step.safetensors"), tensors(
+            self.digits + "digits.safetensors")
+        self.assertEqual(written, weights)
+
     def test_a_loss_that_is_not_finite(self):
         wild = ["--optimizer=sgd:lr=1e30", "--epochs=3"]
         self.assert_error(r"the loss is -?(nan|inf) at step \d+ of epoch 1; --check-nan tells", *wild)
