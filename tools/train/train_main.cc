@@ -59,7 +59,7 @@ struct TrainFlags {
 void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Group("What is trained");
   flags.String("loss", "KIND:OUTPUT,TARGET", &loss_text,
-               "cross_entropy, mse or bce of the model's output and an array of the data");
+               "cross_entropy, nll, mse or bce of the model's output and an array of the data");
   flags.Repeated("data", "FILE", &data, "the samples: FILE.npz, or NAME=FILE.npy for each array");
   flags.Repeated("eval", "FILE", &eval, "samples for an evaluation after each epoch");
   flags.Repeated("freeze", "TEXT", &frozen, "weights whose names contain this are not trained");

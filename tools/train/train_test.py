@@ -181,6 +181,13 @@ class Train(unittest.TestCase):
         weights = tensors_of_mlp(old)
         for position in (i for i in range(len(old)) if old[i] != new[i]):
             self.assertTrue(any(position in part for part in weights), position)
+        # Its outputs are probabilities.
+        labelled = self.archive("labelled.npz", x=npy("|u1", [1437, 64], pixels),
+                                labels=npy("|u1", [1437], labels))
+        nll = ["--loss=nll:y,labels", "--batch=50", "--eval=" + labelled, "--epochs=12",
+               "--optimizer=adam:lr=5e-3"]
+        printed = self.train(*nll, model=self.onnx, data=labelled)
+        self.assertGreater(float(self.held_out(printed)[1]), 75, printed)
         again = self.train(*options, "--optimizer=sgd:lr=0", model=output, data=data)
         self.assertEqual(re.findall(r"held out: loss ([\d.]+)", again), losses[-1:])
         self.assert_error("--batch: the model has batches of 64", "--batch=32")
