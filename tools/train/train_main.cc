@@ -93,6 +93,8 @@ void TrainFlags::AddTo(driver::Flags& flags) {
                "do not train: write the gradients of the first batch's mean loss, .safetensors");
   flags.String("step", "FILE", &step,
                "do not train: write the module of a step, .uop, for tg-run and tg-tune");
+  flags.String("report", "FILE", &options.report,
+               "a page, .html, of the loss and accuracy over the epochs, after each of them");
   flags.String("checkpoint", "FILE", &options.checkpoint,
                "all states, after each epoch; --resume continues with them");
   flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");

@@ -157,6 +157,26 @@ class Train(unittest.TestCase):
         again = self.train("--optimizer=sgd:lr=0", *self.eval, model=output)
         self.assertEqual(float(self.held_out(again)[0]), min(losses))
 
+    def test_the_report_has_the_curves(self):
+        report = "--report=" + self.folder + "r.html"
+        def page():
+            with open(self.folder + "r.html", encoding="utf-8") as file:
+                return file.read()
+        printed = self.train("--epochs=3", *self.eval, report)
+        whole = page()
+        rows = re.findall("<tr><td>(\\d)</td><td>(.*?)</td><td>(.*?)</td>", whole)
+        self.assertEqual([number for number, _, _ in rows], ["1", "2", "3"])
+        self.assertEqual([(loss, held) for _, loss, held in rows],
+                         re.findall("loss ([\\d.]+) .* loss ([\\d.]+) ", printed))
+        points = re.findall('<polyline points="(.*?)"', whole)
+        self.assertEqual([len(p.split()) for p in points], [3] * 4)
+        # A run that goes on has the epochs before it.
+        checkpoint = "--checkpoint=" + self.folder + "c"
+        self.train("--epochs=1", *self.eval, checkpoint)
+        self.train("--epochs=3", *self.eval, checkpoint, "--resume", report)
+        self.assertEqual(page(), whole)
+        self.assert_error("cannot write /dev/full", "--report=/dev/full")
+
     def test_frozen_weights(self):
         output = self.folder + "w.safetensors"
         self.train("--freeze=conv1", "--freeze=conv2", "-o", output)
