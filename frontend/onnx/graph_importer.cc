@@ -220,7 +220,7 @@ absl::Status GraphImporter::DefineResults(const Node& node, std::span<const Tens
 }
 
 absl::StatusOr<Tensor> GraphImporter::Import(const TensorProto& t, std::string_view name) {
-  return ImportTensor(g_, t, bytes_, file_, name);
+  return ImportTensor(g_, t, bytes_, file_, name, weights_ != nullptr && weights_->count(name) > 0);
 }
 
 std::vector<Tensor> GraphImporter::Run(const GraphProto& graph, std::span<const Tensor> inputs) {

@@ -36,8 +36,9 @@ struct OnnxImportOptions {
   // before it can be built (the shape of a reshape, say), it is built for these contents.
   std::map<std::string, std::vector<int64_t>, std::less<>> input_values;
   int64_t default_max = 1024;
-  // Initializers that become params of their names even where they are small or all elements are
-  // equal, so that their contents can be changed. Their values are not known to the import.
+  // Initializers, and outputs of Constant nodes, that become params of their names even where they
+  // are small or all elements are equal, so that their contents can be changed. Their values are
+  // not known to the import.
   std::set<std::string, std::less<>> weights;
 };
 

@@ -88,6 +88,21 @@ TEST(ImportOnnx, WeightsThatAreTrained) {
       << Import(model, options);
 }
 
+// So is the value of a Constant node, by the name of the node's output.
+TEST(ImportOnnx, ConstantsThatAreTrained) {
+  const std::string tensor =
+      Number(1, 8) + Number(2, 1) + Bytes(8, "t") + Bytes(9, std::string(32, '\5'));
+  const std::string value = Bytes(5, Bytes(1, "value") + Bytes(5, tensor) + Number(20, 4));
+  const std::string model =
+      Model(Bytes(1, Bytes(2, "w") + Bytes(4, "Constant") + value) +
+            Bytes(1, Node("Relu", "w", "y")) + Bytes(12, FloatValue("y", {8})));
+  OnnxImportOptions options;
+  options.weights = {"w"};
+  EXPECT_NE(Import(model, options).find("@w : f32[8] param = file(\"m.onnx\", "), std::string::npos)
+      << Import(model, options);
+  EXPECT_EQ(Import(model).find("buffer @w"), std::string::npos) << Import(model);
+}
+
 TEST(ImportOnnx, FunctionsTakeAttributesOfTheirCalls) {
   const std::string function =
       Bytes(25, Bytes(1, "F") + Bytes(4, "a") + Bytes(5, "b") +

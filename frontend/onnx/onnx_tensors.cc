@@ -266,8 +266,8 @@ absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
   decl.offset = offset;
   decl.values = std::move(values);
   for (const int64_t d : t.dims) decl.shape.push_back({.size = d});
-  return Tensor{g.Declare(t.name.empty() ? name_if_none : t.name, std::move(decl)), t.type,
-                nullptr};
+  const bool has_name = !t.name.empty() && (!is_weight || name_if_none.empty());
+  return Tensor{g.Declare(has_name ? t.name : name_if_none, std::move(decl)), t.type, nullptr};
 }
 
 }  // namespace tg::onnx

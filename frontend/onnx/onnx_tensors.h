@@ -34,7 +34,7 @@ absl::StatusOr<Ints> Decode(const TensorProto& tensor);
 // Imports a tensor as a value of the graph. Data of more than a few thousand elements are not
 // copied: the declaration refers to `file` (the model's file name relative to the module; `bytes`
 // are its contents, which `tensor` views), or to the tensor's external file. A weight is a param of
-// the tensor's name, whatever its size.
+// the name that a node gives it, else of the tensor's, whatever its size.
 absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& tensor,
                                     std::string_view model_bytes, std::string_view model_file,
                                     std::string_view name_if_none = {}, bool is_weight = false);

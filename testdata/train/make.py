@@ -3,7 +3,8 @@
     make.py [FOLDER]        needs torch, onnx, numpy and safetensors
 
 Each network NAME has NAME.onnx, NAME.npz (its inputs x0, x1, ... and the target t) and
-NAME.safetensors: the gradients of the mean square error of its output y.
+NAME.safetensors: the gradients of the mean square error of its output y. constants.onnx is
+convolutions.onnx with its weights in Constant nodes.
 """
 
 import os
@@ -11,6 +12,7 @@ import sys
 import warnings
 
 import numpy as np
+import onnx
 import torch
 from safetensors.numpy import save_file
 from torch import nn
@@ -143,6 +145,19 @@ def main():
                  **{n: value.numpy() for n, value in zip(names, x)})
         save_file({n: p.grad.numpy() for n, p in network.named_parameters()},
                   path + ".safetensors")
+    move_to_constants(os.path.join(folder, "convolutions.onnx"),
+                      os.path.join(folder, "constants.onnx"))
+
+
+def move_to_constants(source, path):
+    """Writes the initializers as Constant nodes, as converters from Paddle do."""
+    model = onnx.load(source)
+    nodes = [onnx.helper.make_node("Constant", [], [tensor.name], value=tensor)
+             for tensor in model.graph.initializer] + list(model.graph.node)
+    del model.graph.initializer[:], model.graph.node[:]
+    model.graph.node.extend(nodes)
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
 
 
 if __name__ == "__main__":

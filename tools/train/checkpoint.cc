@@ -45,6 +45,7 @@ absl::Status WriteCheckpoint(const std::string& path, const Tensors& states,
        {"tg.batch", std::to_string(progress.batch)},
        {"tg.loss_sum", Text(progress.loss_sum)},
        {"tg.accuracy_sum", Text(progress.accuracy_sum)},
+       {"tg.curves", CurvesText(progress.curves)},
        {"tg.best_loss", Text(progress.best_loss)},
        {"tg.epochs_since_best", std::to_string(progress.epochs_since_best)}});
 }
@@ -79,6 +80,7 @@ absl::StatusOr<Progress> ReadCheckpoint(const std::string& path, runtime::Sessio
   progress.loss_sum = std::strtod(text("tg.loss_sum").c_str(), nullptr);
   progress.accuracy_sum = std::strtod(text("tg.accuracy_sum").c_str(), nullptr);
   progress.best_loss = std::strtod(text("tg.best_loss").c_str(), nullptr);
+  progress.curves = ParseCurves(text("tg.curves"));
   progress.epochs_since_best = std::strtoll(text("tg.epochs_since_best").c_str(), nullptr, 10);
   for (const runtime::SafetensorsEntry& entry : file.entries()) {
     if (!entry.name.starts_with(kBest)) continue;

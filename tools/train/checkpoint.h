@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/session/session.h"
+#include "tools/train/curves.h"
 
 namespace tg::train {
 
@@ -26,6 +27,7 @@ struct Progress {
   double best_loss = 0;
   int64_t epochs_since_best = -1;  // -1: there was no evaluation
   Tensors best;
+  std::vector<EpochScore> curves;  // of the epochs so far
 };
 
 // The contents of these states.

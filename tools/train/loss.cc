@@ -15,8 +15,9 @@ using frontend::Value;
 absl::StatusOr<LossSpec> ParseLoss(std::string_view text) {
   LossSpec spec;
   TG_ASSIGN_OR_RETURN(SpecText parts, SpecText::Parse(text));
-  if (parts.kind == "cross_entropy") {
+  if (parts.kind == "cross_entropy" || parts.kind == "nll") {
     spec.kind = LossKind::kCrossEntropy;
+    spec.of_probabilities = parts.kind == "nll";
     TG_RETURN_IF_ERROR(parts.Take("smoothing", 0, 1, &spec.smoothing));
   } else if (parts.kind == "mse") {
     spec.kind = LossKind::kMeanSquare;
@@ -24,7 +25,7 @@ absl::StatusOr<LossSpec> ParseLoss(std::string_view text) {
     spec.kind = LossKind::kBinaryCrossEntropy;
   } else {
     return InvalidArgument("there is no loss ", Quote(parts.kind),
-                           "; there are cross_entropy, mse and bce");
+                           "; there are cross_entropy, nll, mse and bce");
   }
   if (parts.words.size() != 1) return InvalidArgument("write ", parts.kind, ":OUTPUT,TARGET");
   const std::string& names = parts.words[0];
@@ -53,16 +54,21 @@ Value MeanOfSample(GraphBuilder& g, Value x) {
 }
 
 SampleLoss CrossEntropy(GraphBuilder& g, const LossSpec& spec, Value logits, Value labels) {
-  // Subtracting the greatest logit changes no value, so that it needs no gradient.
-  const Value greatest = g.Detach(g.Reduce(Op::kMax, logits, {-1}, true));
-  const Value shifted = g.Sub(logits, greatest);
-  const Value log_sum = g.Log(g.Sum(g.Exp(shifted), {-1}));
+  Value scores = nullptr,
+        log_sum = nullptr;  // whose difference are the logarithms of probabilities
+  if (spec.of_probabilities) {
+    scores = g.Log(g.Max(logits, g.Like(logits, 1e-30)));
+  } else {
+    // Subtracting the greatest logit changes no value, so that it needs no gradient.
+    scores = g.Sub(logits, g.Detach(g.Reduce(Op::kMax, logits, {-1}, true)));
+    log_sum = g.Log(g.Sum(g.Exp(scores), {-1}));
+  }
+  const auto negated = [&](Value score) { return log_sum ? g.Sub(log_sum, score) : g.Neg(score); };
   const Dim classes = g.Extent(logits, static_cast<int64_t>(g.Rank(logits)) - 1);
   const Value is_label = g.Eq(g.Unsqueeze(labels, -1), g.Arange(Scalar::kI32, classes));
-  const Value of_label = g.Sum(g.Where(is_label, shifted, g.Like(shifted, 0)), {-1});
-  Value loss = g.Sub(log_sum, of_label);
+  Value loss = negated(g.Sum(g.Where(is_label, scores, g.Like(scores, 0)), {-1}));
   if (spec.smoothing > 0) {
-    const Value all = g.Sub(log_sum, g.Mean(shifted, {-1}));
+    const Value all = negated(g.Mean(scores, {-1}));
     loss = g.Add(g.Mul(loss, g.Like(loss, 1 - spec.smoothing)),
                  g.Mul(all, g.Like(all, spec.smoothing)));
   }

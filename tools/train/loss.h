@@ -17,6 +17,7 @@ enum class LossKind { kCrossEntropy, kMeanSquare, kBinaryCrossEntropy };
 struct LossSpec {
   LossKind kind = LossKind::kCrossEntropy;
   std::string output, target;
+  bool of_probabilities = false;  // of cross_entropy: the output has them instead of logits
   double smoothing = 0;  // of cross_entropy: share of the weight that all classes get alike
 };
 

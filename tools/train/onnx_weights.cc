@@ -23,6 +23,30 @@ bool HasFloats(const onnx::TensorProto& t) {
          t.type == onnx::ElementType::kBfloat16 || t.type == onnx::ElementType::kDouble;
 }
 
+struct NamedTensorProto {
+  std::string_view name;
+  const onnx::TensorProto* tensor;
+};
+
+// The initializers. If none has floats, the values of Constant nodes, as converters from Paddle
+// write weights; other exporters write numbers of formulas so.
+std::vector<NamedTensorProto> TensorsOf(const onnx::GraphProto& graph) {
+  std::vector<NamedTensorProto> tensors, constants;
+  bool has_floats = false;
+  for (const onnx::TensorProto& t : graph.initializers) {
+    tensors.push_back({t.name, &t});
+    has_floats |= HasFloats(t);
+  }
+  if (has_floats) return tensors;
+  for (const onnx::Node& node : graph.nodes) {
+    if (node.op != "Constant" || node.outputs.empty()) continue;
+    for (const onnx::Attribute& a : node.attributes) {
+      if (a.name == "value" && a.tensor) constants.push_back({node.outputs[0], a.tensor.get()});
+    }
+  }
+  return constants;
+}
+
 }  // namespace
 
 absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view bytes) {
@@ -70,11 +94,12 @@ absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view 
     }
   }
   std::set<std::string, std::less<>> weights;
-  for (const onnx::TensorProto& t : model.graph.initializers) {
+  for (const auto& [name, tensor] : TensorsOf(model.graph)) {
+    const onnx::TensorProto& t = *tensor;
     const bool has_several =
         std::any_of(t.dims.begin(), t.dims.end(), [](int64_t d) { return d > 1; });
-    const bool is_weight = has_several ? read.count(t.name) > 0 : read_as_weight.count(t.name) > 0;
-    if (is_weight && HasFloats(t) && !statistics.count(t.name)) weights.emplace(t.name);
+    const bool is_weight = has_several ? read.count(name) > 0 : read_as_weight.count(name) > 0;
+    if (is_weight && HasFloats(t) && !statistics.count(name)) weights.emplace(name);
   }
   return weights;
 }
@@ -82,8 +107,8 @@ absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view 
 absl::StatusOr<std::string> WithWeights(std::string_view bytes, const Tensors& weights) {
   TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
   std::map<std::string, const onnx::TensorProto*> by_symbol;
-  for (const onnx::TensorProto& t : model.graph.initializers) {
-    by_symbol.emplace(onnx::OnnxSymbol(t.name), &t);
+  for (const auto& [name, tensor] : TensorsOf(model.graph)) {
+    by_symbol.emplace(onnx::OnnxSymbol(name), tensor);
   }
   std::string result(bytes);
   for (const auto& [symbol, tensor] : weights) {

@@ -37,7 +37,8 @@ namespace {
 constexpr char kTool[] = "tg-train";
 
 struct TrainFlags {
-  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output, gradients;
+  std::string loss_text, optimizer_text = "adamw", schedule_text = "constant", output, gradients,
+                         step;
   std::string input_format = "auto";
   std::string lora_text;
   AdapterSpec adapters;
@@ -58,7 +59,7 @@ struct TrainFlags {
 void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Group("What is trained");
   flags.String("loss", "KIND:OUTPUT,TARGET", &loss_text,
-               "cross_entropy, mse or bce of the model's output and an array of the data");
+               "cross_entropy, nll, mse or bce of the model's output and an array of the data");
   flags.Repeated("data", "FILE", &data, "the samples: FILE.npz, or NAME=FILE.npy for each array");
   flags.Repeated("eval", "FILE", &eval, "samples for an evaluation after each epoch");
   flags.Repeated("freeze", "TEXT", &frozen, "weights whose names contain this are not trained");
@@ -90,6 +91,10 @@ void TrainFlags::AddTo(driver::Flags& flags) {
                "the trained weights: .safetensors; or the model with them, .onnx or .uop");
   flags.String("gradients", "FILE", &gradients,
                "do not train: write the gradients of the first batch's mean loss, .safetensors");
+  flags.String("step", "FILE", &step,
+               "do not train: write the module of a step, .uop, for tg-run and tg-tune");
+  flags.String("report", "FILE", &options.report,
+               "a page, .html, of the loss and accuracy over the epochs, after each of them");
   flags.String("checkpoint", "FILE", &options.checkpoint,
                "all states, after each epoch; --resume continues with them");
   flags.Int("checkpoint-steps", "N", &checkpoint_steps, "a checkpoint after each N steps as well");
@@ -123,6 +128,9 @@ absl::Status TrainFlags::Interpret() {
   if (!output.empty()) TG_RETURN_IF_ERROR(CheckOutputName(output));
   if (!gradients.empty() && !gradients.ends_with(".safetensors")) {
     return InvalidArgument("--gradients: ", gradients, " does not end with .safetensors");
+  }
+  if (!step.empty() && !step.ends_with(".uop")) {
+    return InvalidArgument("--step: ", step, " does not end with .uop");
   }
   options.epochs = epochs.value_or(1);
   options.seed = static_cast<uint64_t>(seed.value_or(1));
@@ -215,6 +223,7 @@ class Run {
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                         runtime::OpenSession(Clone(*training_.module), open));
     TG_RETURN_IF_ERROR(StartWeights(*session));
+    if (!flags_.step.empty()) return WriteStep(*session, samples);
     if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());
     const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
@@ -273,6 +282,18 @@ class Run {
       text += Cat(", ", flags_.schedule.total, " steps");
     }
     return text;
+  }
+
+  // The states of the optimizer begin with zeros, so that the module needs no contents of them.
+  absl::Status WriteStep(runtime::Session& session, Samples& samples) {
+    TG_RETURN_IF_ERROR(samples.SetBatch(session, PlainOrder(samples.size()), 0).status());
+    TG_RETURN_IF_ERROR(session.Run(kEvalGraph));
+    std::vector<std::string> names = training_.weights;
+    for (const BufferDecl& b : training_.module->buffers) {
+      if (b.role == Role::kParam && !b.file.empty()) names.push_back(b.name);
+    }
+    TG_ASSIGN_OR_RETURN(const Tensors contents, ReadStates(session, names));
+    return WriteModel(flags_.step, *training_.module, contents, {});
   }
 
   absl::Status WriteGradients(runtime::Session& session, Samples& samples) {

@@ -157,6 +157,26 @@ class Train(unittest.TestCase):
         again = self.train("--optimizer=sgd:lr=0", *self.eval, model=output)
         self.assertEqual(float(self.held_out(again)[0]), min(losses))
 
+    def test_the_report_has_the_curves(self):
+        report = "--report=" + self.folder + "r.html"
+        def page():
+            with open(self.folder + "r.html", encoding="utf-8") as file:
+                return file.read()
+        printed = self.train("--epochs=3", *self.eval, report)
+        whole = page()
+        rows = re.findall("<tr><td>(\\d)</td><td>(.*?)</td><td>(.*?)</td>", whole)
+        self.assertEqual([number for number, _, _ in rows], ["1", "2", "3"])
+        self.assertEqual([(loss, held) for _, loss, held in rows],
+                         re.findall("loss ([\\d.]+) .* loss ([\\d.]+) ", printed))
+        points = re.findall('<polyline points="(.*?)"', whole)
+        self.assertEqual([len(p.split()) for p in points], [3] * 4)
+        # A run that goes on has the epochs before it.
+        checkpoint = "--checkpoint=" + self.folder + "c"
+        self.train("--epochs=1", *self.eval, checkpoint)
+        self.train("--epochs=3", *self.eval, checkpoint, "--resume", report)
+        self.assertEqual(page(), whole)
+        self.assert_error("cannot write /dev/full", "--report=/dev/full")
+
     def test_frozen_weights(self):
         output = self.folder + "w.safetensors"
         self.train("--freeze=conv1", "--freeze=conv2", "-o", output)
@@ -181,6 +201,13 @@ class Train(unittest.TestCase):
         weights = tensors_of_mlp(old)
         for position in (i for i in range(len(old)) if old[i] != new[i]):
             self.assertTrue(any(position in part for part in weights), position)
+        # Its outputs are probabilities.
+        labelled = self.archive("labelled.npz", x=npy("|u1", [1437, 64], pixels),
+                                labels=npy("|u1", [1437], labels))
+        nll = ["--loss=nll:y,labels", "--batch=50", "--eval=" + labelled, "--epochs=12",
+               "--optimizer=adam:lr=5e-3"]
+        printed = self.train(*nll, model=self.onnx, data=labelled)
+        self.assertGreater(float(self.held_out(printed)[1]), 75, printed)
         again = self.train(*options, "--optimizer=sgd:lr=0", model=output, data=data)
         self.assertEqual(re.findall(r"held out: loss ([\d.]+)", again), losses[-1:])
         self.assert_error("--batch: the model has batches of 64", "--batch=32")
@@ -238,6 +265,18 @@ class Train(unittest.TestCase):
                 self.assertAlmostEqual(dw, a - b, delta=1e-6 + 1e-6 * abs(a))
         self.assert_error("--gradients: a.onnx does not end with .safetensors", "--gradients=a.onnx",
                           code=2)
+
+    def test_the_module_of_a_step(self):
+        self.train("--optimizer=sgd:momentum=0.9", "--step=" + self.folder + "step.uop")
+        result = subprocess.run([self.opt, self.folder + "step.uop", "--pass=kernelize"], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"buffer @fc.weight.momentum : .* state")
+        self.assertRegex(result.stdout, r'buffer @fc.weight : .* state = file\("step.safetensors"')
+        self.assertRegex(result.stdout, r"graph @train {")
+        written, weights = tensors(self.folder + "step.safetensors"), tensors(
+            self.digits + "digits.safetensors")
+        self.assertEqual(written, weights)
 
     def test_a_loss_that_is_not_finite(self):
         wild = ["--optimizer=sgd:lr=1e30", "--epochs=3"]

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
+#include "base/write_file.h"
 
 namespace tg::train {
 namespace {
@@ -47,6 +48,7 @@ class Trainer {
     }
     TG_RETURN_IF_ERROR(
         Save());  // a file that cannot be written is an error now, not after an epoch
+    TG_RETURN_IF_ERROR(WriteReport());
     start_ = Clock::now();
     while (progress_.epoch < options_.epochs && !HasLostPatience()) {
       TG_RETURN_IF_ERROR(RunEpoch());
@@ -119,6 +121,9 @@ class Trainer {
     if (training_.has_accuracy) {
       absl::StrAppendFormat(&line, "  accuracy %.2f %%", 100 * progress_.accuracy_sum / n);
     }
+    EpochScore& score = progress_.curves.emplace_back();
+    score.loss = progress_.loss_sum / n;
+    if (training_.has_accuracy) score.accuracy = progress_.accuracy_sum / n;
     if (held_out_) TG_RETURN_IF_ERROR(EvaluateEpoch(line));
     ++progress_.epoch;
     progress_.batch = 0;
@@ -127,6 +132,7 @@ class Trainer {
     const double left = static_cast<double>(options_.epochs - progress_.epoch) * n / rate;
     absl::StrAppendFormat(&line, "  %.0f samples/s  %.0f s left", rate, left);
     log_(line);
+    TG_RETURN_IF_ERROR(WriteReport());
     return Save();
   }
 
@@ -136,6 +142,8 @@ class Trainer {
     if (training_.has_accuracy) {
       absl::StrAppendFormat(&line, "  accuracy %.2f %%", 100 * score.accuracy);
     }
+    progress_.curves.back().held_out_loss = score.loss;
+    if (training_.has_accuracy) progress_.curves.back().held_out_accuracy = score.accuracy;
     if (progress_.epochs_since_best < 0 || score.loss < progress_.best_loss) {
       progress_.best_loss = score.loss;
       progress_.epochs_since_best = 0;
@@ -146,6 +154,11 @@ class Trainer {
       absl::StrAppendFormat(&line, "  stops: no better loss for %d epochs", options_.patience);
     }
     return absl::OkStatus();
+  }
+
+  absl::Status WriteReport() {
+    if (options_.report.empty()) return absl::OkStatus();
+    return WriteFile(options_.report, CurvesPage(options_.settings, progress_.curves));
   }
 
   absl::Status Save() {

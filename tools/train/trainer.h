@@ -23,6 +23,7 @@ struct TrainOptions {
   bool resume = false;           // from the checkpoint, if it is there
   int64_t patience = 0;          // epochs without a better evaluation after which it stops; 0: none
   bool check_nan = false;        // find the op that made a loss that is not finite
+  std::string report;            // a page of curves, or empty
   std::string settings;          // what a checkpoint must have in common with the run
 };
 
