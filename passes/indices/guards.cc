@@ -89,18 +89,48 @@ IndexLowering::Counted IndexLowering::CountedAlong(size_t base) {
 const UOp* IndexLowering::WithoutReadablePadding(const UOp* element, const UOp* ptr,
                                                  const UOp* valid) {
   if (!valid || ptr->dtype.is_image() || !IsStatic(shapes_.Of(ptr))) return valid;
-  NodeSet guards;
+  const std::vector<const UOp*> parts = PartsOf(valid);
+  llvm::SmallVector<size_t, 2> guarded;  // base axes whose predicates are still needed
+  NodeSet dropped;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
-    if (nest_.base[i].IsStored() && nest_.padded[i]) guards.Insert(CountedAlong(i).guard);
+    const analysis::BaseAxis& base = nest_.base[i];
+    if (!base.IsStored() || !nest_.padded[i] || base.size.is_symbolic()) continue;
+    if (llvm::is_contained(parts, CountedAlong(i).guard)) guarded.push_back(i);
   }
-  const UOp* rest = Without(b_, valid, [&](const UOp* part) { return guards.Contains(part); });
-  if (rest == valid) return valid;
   const UOp* size = b_.Index(NumElements(shapes_.Of(ptr)));
-  for (const UOp* inside : {b_.Lt(b_.Index(-1), element), b_.Lt(element, size)}) {
-    inside = simplify_(inside);
-    if (!IsConst(inside) || inside->word() == 0) return valid;
+  const auto is_inside = [&](llvm::ArrayRef<size_t> limited) {
+    const UOp* at = Limited(element, limited);
+    for (const UOp* inside : {b_.Lt(b_.Index(-1), at), b_.Lt(at, size)}) {
+      inside = simplify_(inside);
+      if (!IsConst(inside) || inside->word() == 0) return false;
+    }
+    return true;
+  };
+  for (size_t n = 0; n < guarded.size();) {
+    llvm::SmallVector<size_t, 2> others = guarded;
+    others.erase(others.begin() + n);
+    if (!is_inside(others)) {
+      ++n;
+      continue;
+    }
+    dropped.Insert(CountedAlong(guarded[n]).guard);
+    guarded = std::move(others);
   }
-  return rest;
+  return Without(b_, valid, [&](const UOp* part) { return dropped.Contains(part); });
+}
+
+const UOp* IndexLowering::Limited(const UOp* index, llvm::ArrayRef<size_t> bases) {
+  NodeMap<const UOp*> changed;
+  for (const size_t i : bases) {
+    const UOp* counter = b_.Range(b_.Index(nest_.base[i].max_size));
+    for (const loop_nest::Digit& d : nest_.digits[i]) {
+      if (IsConst(where_.axis[d.axis])) continue;  // of an axis of one step
+      const UOp* digit = b_.Alu(Op::kFloorDiv, {counter, b_.Index(d.stride)});
+      changed[where_.axis[d.axis]] =
+          simplify_(b_.Alu(Op::kFloorMod, {digit, b_.Index(nest_.axes[d.axis].max_size)}));
+    }
+  }
+  return Replaced(index, changed);
 }
 
 void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {

@@ -266,9 +266,12 @@ class IndexLowering {
   Counted CountedAlong(size_t base);
   // Whether coordinates along this axis are clamped where values are computed.
   bool IsClamped(size_t base) const;
-  // `valid` without the predicates of padded results, if the element is inside the buffer in the
-  // padding too, as that of a value that a shrink cuts off is.
+  // `valid` without the predicates of those padded axes in whose padding the element is inside the
+  // buffer too, as that of a value that a shrink cuts off is.
   const UOp* WithoutReadablePadding(const UOp* element, const UOp* ptr, const UOp* valid);
+  // `index` for coordinates along these base axes that are in bounds, as a function of new ranges:
+  // only its bounds are of use.
+  const UOp* Limited(const UOp* index, llvm::ArrayRef<size_t> bases);
   // If some rows of a tile may be beyond the end of a padded axis, and rows are not adjacent in
   // memory: reads the tile's first row instead of these rows. Their values are not stored, and a
   // load that is always in bounds needs no gate.
