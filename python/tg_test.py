@@ -165,6 +165,15 @@ class CallTest(unittest.TestCase):
         with self.assertRaisesRegex(tg.InvalidArgument, r"f32\[9, 3\]"):
             model(np.zeros((9, 3), np.float32))
 
+    def test_open_results_of_the_same_size(self):
+        # A call with the shapes of the last one makes its results before; the others find out their sizes.
+        model = module(SUM.replace("y : f32[3]", "y : f32[@n]").replace("axes = [0]", "axes = [1]")
+                       .replace("  %1 = reshape %0 {shape = [3]}", "  %n = var @n : index\n  %1 = reshape %0 {shape = [%n]}"))
+        inputs = [np.full((rows, 3), rows, np.float32) for rows in (2, 2, 2, 4, 4, 1, 4, 2, 2, 8, 8, 3)]
+        results = [model(x) if number % 4 else model(x=x) for number, x in enumerate(inputs)]
+        for x, result in zip(inputs, results):
+            np.testing.assert_array_equal(result, x.sum(axis=1))
+
     def test_what_is_given(self):
         model = module(SUM)
         rows = np.arange(24, dtype=np.float32).reshape(8, 3)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import html
+import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -23,6 +25,7 @@ Progress = Union[bool, Callable[[str, float], Any], None]
 
 _TABLE, _JSON, _HTML = range(3)
 _tg_call = library.tg_call
+_VARIABLE = re.compile(r'@("[^"]*"|[\w.]+)')  # in the text of a type and shape
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,10 @@ class TensorInfo:
     def shape(self) -> tuple[int | None, ...]:
         """The extents; None for one that is open."""
         return tuple(a if a == b else None for a, b in zip(self.min_shape, self.max_shape))
+
+
+def _dims(info: TensorInfo) -> list[str]:
+    return info.text.partition("[")[2].rstrip("]").split(", ")
 
 
 @dataclass(frozen=True)
@@ -207,18 +214,30 @@ class Model(Closing):
         self._settable = {info.name: info for info in self.inputs + self.states + self.params}
         self._in = self._structs(self.inputs)
         self._out = self._structs(self.outputs)
+        self._in_places = list(self._in)  # an index into an array of ctypes makes an object each time
         self._in_shapes: list[Any] = [None] * len(self.inputs)
         # A call lends its arrays to the library, which may keep no copy of them: the last one of each
         # input, None if the library has it, and the results of the last call.
         self._last: list[np.ndarray | None] = [None] * len(self.inputs)
         self._results: list[np.ndarray] = []
-        # What outputs of fixed shapes are made of; empty if one is open.
+        # What outputs are made of, if their shapes are known before a call: those of a fixed shape always,
+        # others after a call with the same shapes of all inputs, where these decide them.
         self._fixed: list[Any] = []
+        self._follows_inputs = False
         if all(info.shape == info.max_shape and info.dtype is not None for info in self.outputs):
-            self._fixed = [(struct, info.max_shape, info.dtype, pool_for(info.max_shape, info.dtype))
-                           for struct, info in zip(self._out, self.outputs)]
+            self._fix([info.max_shape for info in self.outputs])
+        else:
+            given = {dim[1:] for info in self.inputs for dim in _dims(info) if _VARIABLE.fullmatch(dim)}
+            self._follows_inputs = all(info.dtype is not None and given.issuperset(_VARIABLE.findall(info.text))
+                                       for info in self.outputs)
 
     # --- What it is -----------------------------------------------------------------------------------
+
+    def _fix(self, shapes: Sequence[tuple[int, ...]]) -> None:
+        self._fixed = [(struct, shape, info.dtype, pool_for(shape, info.dtype))
+                       for struct, shape, info in zip(self._out, shapes, self.outputs)]
+        for struct, shape, dtype, _ in self._fixed:
+            struct.bytes = math.prod(shape) * dtype.itemsize
 
     def _infos(self, role: int) -> list[TensorInfo]:
         infos = []
@@ -271,6 +290,8 @@ class Model(Closing):
             if len(args) == len(self.inputs) and not kwargs:
                 self._last = [self._fill(i, value) for i, value in enumerate(args)]
                 return self._call(graph, self._in, len(args))
+            if self._follows_inputs:
+                self._fixed = []
             inputs, arrays = self._given(args, kwargs)
             self._last = [arrays.get(info.name) for info in self.inputs]
             return self._call(graph, inputs, len(inputs))
@@ -278,11 +299,13 @@ class Model(Closing):
     def _fill(self, index: int, value: Any) -> np.ndarray:
         info = self.inputs[index]
         array = as_array(value, info.dtype, info.name)
-        struct = self._in[index]
+        struct = self._in_places[index]
         if array.shape != self._in_shapes[index]:
             _set_shape(struct, array.shape, info.name)
             struct.bytes = array.nbytes
             self._in_shapes[index] = array.shape
+            if self._follows_inputs:
+                self._fixed = []
         struct.data = address_of(array)
         return array
 
@@ -319,11 +342,13 @@ class Model(Closing):
         if not self._fixed:
             check(_tg_call(self._handle, encode(graph), inputs, count, None, 0))
             results = [self._read(info.name) for info in self.outputs]
+            if self._follows_inputs and inputs is self._in:
+                self._fix([array.shape for array in results])
         else:
             results = []
             for struct, shape, dtype, pool in self._fixed:
                 array = np.empty(shape, dtype) if pool is None else new_array(pool, shape, dtype)
-                struct.data, struct.bytes = address_of(array), array.nbytes
+                struct.data = address_of(array)
                 results.append(array)
             status = _tg_call(self._handle, encode(graph), inputs, count, self._out, len(results))
             if status:
