@@ -78,7 +78,8 @@ Value DecoderGraph::Norm(Value x, const std::string& name, int64_t size) {
 Value DecoderGraph::Project(Value x, const std::string& name, int64_t rows, int64_t columns) {
   const Weight* weight = c_.weights.Get(name + ".weight", {rows, columns});
   if (!weight) return nullptr;
-  const Value y = Linear(g_, x, weight->type, Fields(g_, *weight));
+  const bool in_halves = c_.half_products && !count_.Is(1);
+  const Value y = (in_halves ? LinearInHalves : Linear)(g_, x, weight->type, Fields(g_, *weight));
   if (!c_.weights.Has(name + ".bias")) return y;
   const Weight* bias = c_.weights.Get(name + ".bias", {rows});
   return bias ? g_.Add(y, DecodeWhole(g_, bias->type, Fields(g_, *bias))) : nullptr;

@@ -27,6 +27,7 @@ struct DecoderContext {
   RopeTable rope, window_rope;
   int64_t capacity = 0;  // positions that the cache holds
   Scalar cache_type = Scalar::kF16;
+  bool half_products = false;  // of weights and several rows
 };
 
 // The caches of a layer: [kv heads, capacity, size of a head].

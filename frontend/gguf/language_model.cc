@@ -161,6 +161,7 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
   WeightStore weights(model, module);
   DecoderContext c{.h = *h, .weights = weights};
   c.cache_type = options.cache_f32 ? Scalar::kF32 : Scalar::kF16;
+  c.half_products = options.half_products;
   // The last block of a chunk is padded beyond the last position.
   c.capacity = RoundUp(result.context + kBlock - 1, kBlock);
   c.rope = DeclareRope(module, "rope", h->rope, RopeFactors(weights, h->rope, result.context));

@@ -40,6 +40,9 @@ struct LanguageModelOptions {
   int64_t chunk = 0;
   static constexpr int64_t kMaxChunk = 512, kMaxScoreBytes = int64_t{1} << 28;
   bool cache_f32 = false;  // keys and values are kept in f16 otherwise
+  // @prefill rounds weights and activations to f16 for their products, which matrix instructions
+  // compute.
+  bool half_products = false;
 };
 
 struct LanguageModel {

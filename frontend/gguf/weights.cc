@@ -166,4 +166,23 @@ Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>
   return g.Sum(products, summed);
 }
 
+Value LinearInHalves(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields) {
+  const Value weight = DecodeWhole(g, type, fields);
+  if (!x || !weight) return nullptr;
+  Shape shape = g.ShapeOf(x);
+  const Value rows =
+      g.Reshape(x, {g.NumElements(Shape(shape.begin(), shape.end() - 1)), shape.back()});
+  const Value largest = g.Reduce(Op::kMax, g.Abs(rows), {kLast}, /*keep=*/true);
+  const Value scale = g.Max(largest, g.Const(Scalar::kF32, 0x1p-100));
+  // A factor is stored: it is made once, and matrix instructions read it as it is.
+  const auto halves = [&](Value v) {
+    return g.Cast(g.Stored(g.Cast(v, Scalar::kF16)), Scalar::kF32);
+  };
+  const Value left = halves(g.Div(rows, scale)), right = halves(weight);
+  const Value sums = g.Sum(g.Mul(g.Unsqueeze(left, -2), g.Unsqueeze(right, 0)), {kLast});
+  shape.back() = g.Extent(weight, 0);
+  // The kernel of a product alone, with all rows of x along one axis, takes matrix instructions.
+  return g.Reshape(g.Stored(g.Mul(sums, scale)), shape);
+}
+
 }  // namespace tg::gguf

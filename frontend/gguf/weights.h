@@ -61,6 +61,10 @@ Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fi
 // columns], which are given as fields. The result is [lead..., rows], in f32.
 Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields);
 
+// The same for weights [rows, columns] by products of halves, which are summed in f32. Each row of
+// x is divided by its largest magnitude before it is rounded, so that no half overflows.
+Value LinearInHalves(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields);
+
 }  // namespace tg::gguf
 
 #endif  // TG_FRONTEND_GGUF_WEIGHTS_H_

@@ -228,8 +228,13 @@ bool IsInRuns(const UOp* packed) {
     // What is padded, or cut off, is not copied: other axes than that of the runs, or copies are
     // not asynchronous after all.
     const bool moves = IsMovement(u->op) && u->op != Op::kView && u->op != Op::kFlip;
+    if (u->dtype.is_index()) continue;  // of a symbolic extent
     if (u->op != Op::kLoad && u->op != Op::kDefineGlobal && !moves) return false;
-    if (u->op != Op::kReshape || u->src(0)->op != Op::kDefineGlobal) continue;
+    // Before a symbolic shape, memory is cut to the elements that it has.
+    if (u->op != Op::kReshape) continue;
+    const UOp* memory = u->src(0);
+    if (memory->op == Op::kShrink && PairsOf(memory)[0].first.Is(0)) memory = memory->src(0);
+    if (memory->op != Op::kDefineGlobal) continue;
     Shape shape = DimsOf(u);
     while (!shape.empty() && shape.back().Is(1)) shape.pop_back();
     rows =

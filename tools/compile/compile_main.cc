@@ -51,7 +51,7 @@ struct CompileFlags {
   driver::ModelSizes sizes;
   run::Gates gates;
   std::optional<int64_t> context, chunk;
-  std::string cache_type = "f16";
+  std::string cache_type = "f16", products = "auto";
   bool float16 = false, source = true, cache = true, list = false, list_devices = false,
        version = false;
   bool help = false;
@@ -79,6 +79,7 @@ void CompileFlags::AddTo(driver::Flags& flags) {
   flags.Int("ctx", "N", &context, "of a text model (GGUF): as for tg-llm");
   flags.Int("chunk", "N", &chunk, "of a text model: as for tg-llm");
   flags.Choice("cache-type", {"f16", "f32"}, &cache_type, "of a text model: as for tg-llm");
+  flags.Choice("products", {"auto", "f32", "f16"}, &products, "of a text model: as for tg-llm");
   flags.Bool("float16", &float16, "store weights and activations as float16");
   flags.Bool(
       "source", &source,
@@ -139,7 +140,8 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModel(const std::string& path,
                                                   const CompileFlags& flags) {
   for (const auto& [flag, given] : {std::pair("--ctx", flags.context.has_value()),
                                     std::pair("--chunk", flags.chunk.has_value()),
-                                    std::pair("--cache-type", flags.cache_type != "f16")}) {
+                                    std::pair("--cache-type", flags.cache_type != "f16"),
+                                    std::pair("--products", flags.products != "auto")}) {
     if (given) return InvalidArgument(flag, " is for text models (GGUF), which ", path, " is not");
   }
   TG_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path));
@@ -163,6 +165,11 @@ absl::StatusOr<std::unique_ptr<Module>> ReadTextModel(
   options.context = flags.context.value_or(0);
   options.chunk = flags.chunk.value_or(0);
   options.cache_f32 = flags.cache_type == "f32";
+  options.half_products = flags.products == "f16";
+  if (flags.products == "auto") {
+    TG_ASSIGN_OR_RETURN(options.half_products,
+                        llm::PrefersHalfProducts(flags.devices, flags.target));
+  }
   TG_ASSIGN_OR_RETURN(gguf::LanguageModel model, llm::BuildTextModule(*file, options));
   llm::CompiledText text;
   text.sizes = llm::SizesOf(model);

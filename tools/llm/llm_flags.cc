@@ -60,6 +60,9 @@ void LlmFlags::AddTo(driver::Flags& flags) {
   flags.Int("chunk", "N", &chunk, "tokens of a prompt that are computed at a time (up to 512)");
   flags.Choice("cache-type", {"f16", "f32"}, &cache_type,
                "how keys and values of earlier tokens are kept");
+  flags.Choice("products", {"auto", "f32", "f16"}, &products,
+               "the type in which weights and a prompt are multiplied, with sums in f32; auto: f16 "
+               "where the device has matrix instructions");
   flags.Bool("cache", &cache, "keep compiled programs on disk (on by default)");
   flags.Level("verbose", "LEVEL", 1, &verbose,
               "prints the kernels of a step and their times on standard error");

@@ -17,7 +17,7 @@ struct LlmFlags {
   std::optional<std::string> prompt, prompt_file, system;
   bool raw = false, bench = false, list_devices = false, help = false, version = false;
   bool cache = true;
-  std::string device, schedules, cache_type = "f16";
+  std::string device, schedules, cache_type = "f16", products = "auto";
   std::optional<int64_t> max_tokens, context, chunk, verbose, search;
   std::optional<int64_t> seed, top_k, port;
   bool serve = false;

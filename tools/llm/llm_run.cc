@@ -100,7 +100,7 @@ absl::Status LlmRun::OpenModel(const std::string& path, const TextModelOptions& 
 
 absl::StatusOr<std::unique_ptr<driver::FoundSchedules>> LlmRun::Search(
     const TextModelOptions& options) const {
-  TG_ASSIGN_OR_RETURN(const gguf::LanguageModel built, BuildTextModule(*file_, options.model));
+  TG_ASSIGN_OR_RETURN(const gguf::LanguageModel built, BuildTextModule(*file_, options));
   driver::TuneRequest request;
   request.seconds = *flags_.search;
   request.device = flags_.device;
@@ -119,7 +119,8 @@ absl::Status LlmRun::OpenCompiled(const std::string& path, const TextModelOption
                                     std::pair("--chunk", flags_.chunk.has_value()),
                                     std::pair("--schedules", !flags_.schedules.empty()),
                                     std::pair("--search", flags_.search.has_value()),
-                                    std::pair("--cache-type", flags_.cache_type != "f16")}) {
+                                    std::pair("--cache-type", flags_.cache_type != "f16"),
+                                    std::pair("--products", flags_.products != "auto")}) {
     if (given) return InvalidArgument(flag, " needs the model; ", path, " is compiled");
   }
   TG_ASSIGN_OR_RETURN(artifact::ArtifactFile file, artifact::ArtifactFile::Open(path));
@@ -138,6 +139,7 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.model.context = flags_.context.value_or(0);
   options.model.chunk = flags_.chunk.value_or(0);
   options.model.cache_f32 = flags_.cache_type == "f32";
+  if (flags_.products != "auto") options.half_products = flags_.products == "f16";
   options.device = flags_.device;
   options.schedules = flags_.schedules;
   options.time_kernels = flags_.verbose.value_or(0) > 0;

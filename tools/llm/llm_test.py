@@ -121,7 +121,7 @@ class Compiled(unittest.TestCase):
 
     def test_options_of_the_compile(self):
         path = os.path.join(self.folder.name, "small.tgx")
-        options = ("--ctx=48", "--chunk=16", "--cache-type=f32")
+        options = ("--ctx=48", "--chunk=16", "--cache-type=f32", "--products=f16")
         self.compile(path, *options)
         result = self.both("-p", "Hello", "-n", "60", path=path, options=options)
         self.assertIn(b"the context of 48 tokens is full", result.stderr)
@@ -130,6 +130,7 @@ class Compiled(unittest.TestCase):
         for arguments, message in [
                 (["--ctx=10"], "--ctx needs the model; " + self.path + " is compiled"),
                 (["--cache-type=f32"], "--cache-type needs the model"),
+                (["--products=f16"], "--products needs the model"),
                 (["--device=pocl"], "is compiled for the native CPU device")]:
             result = run("-p", "x", *arguments, model=self.path)
             self.assertEqual(result.returncode, 1)

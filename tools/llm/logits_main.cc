@@ -1,5 +1,6 @@
-// logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE]]]: writes the logits that follow
-// each token to OUTPUT.logits.npy. Then continues the text by GREEDY tokens, each time the
+// logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE [f16|f32]]]], where the types are
+// those of the caches and of products: writes the logits that follow each token to
+// OUTPUT.logits.npy. Then continues the text by GREEDY tokens, each time the
 // likeliest one, and writes these to OUTPUT.tokens.npy. tools/llm/versus.py compares both with
 // other programs' results.
 #include <algorithm>
@@ -40,6 +41,7 @@ absl::Status Run(int argc, char** argv) {
   TextModelOptions options;
   options.model.cache_f32 = argc > 5 && std::string(argv[5]) == "f32";
   options.device = argc > 6 ? argv[6] : "";
+  options.half_products = argc > 7 && std::string(argv[7]) == "f16";
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<TextModel> model, TextModel::Open(*file, options));
 
   std::vector<float> rows;
@@ -69,9 +71,10 @@ absl::Status Run(int argc, char** argv) {
 }  // namespace tg::llm
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc > 7) {
+  if (argc < 4 || argc > 8) {
     std::fprintf(stderr,
-                 "usage: logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE]]]\n");
+                 "usage: logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE "
+                 "[f16|f32]]]]\n");
     return 2;
   }
   const absl::Status status = tg::llm::Run(argc, argv);

@@ -78,7 +78,8 @@ class Check {
   double tolerance_ = 0, largest_ = 0;
 };
 
-absl::Status Run(const std::string& path, const std::string& logits, double tolerance) {
+absl::Status Run(const std::string& path, const std::string& logits, double tolerance,
+                 bool half_products) {
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> file, ModelFile::Open(path));
   TG_ASSIGN_OR_RETURN(const runtime::HostTensor expected, runtime::ReadNpy(logits));
   if (expected.type != runtime::ElementType::kF32 || expected.shape.size() != 2) {
@@ -87,6 +88,7 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
   TextModelOptions options;
   options.cache_programs = false;
   options.model.cache_f32 = true;
+  options.half_products = half_products;
   options.model.context = expected.shape[0];
   options.model.chunk = 32;
   const char* device = std::getenv("TG_LLM_DEVICE");
@@ -132,11 +134,11 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
 }  // namespace tg::llm
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: logits_test MODEL.gguf LOGITS.npy TOLERANCE\n");
+  if (argc < 4 || argc > 5) {
+    std::fprintf(stderr, "usage: logits_test MODEL.gguf LOGITS.npy TOLERANCE [f16]\n");
     return 2;
   }
-  const absl::Status status = tg::llm::Run(argv[1], argv[2], std::atof(argv[3]));
+  const absl::Status status = tg::llm::Run(argv[1], argv[2], std::atof(argv[3]), argc > 4);
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", argv[1], std::string(status.message()).c_str());
   return 1;

@@ -7,7 +7,10 @@
 #include "base/status.h"
 #include "ir/verify/verifier.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/session/choose_devices.h"
+#include "runtime/session/device_target.h"
 #include "runtime/session/open.h"
+#include "runtime/session/open_devices.h"
 #include "runtime/session/params.h"
 
 namespace tg::llm {
@@ -69,6 +72,15 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
 
 }  // namespace
 
+absl::StatusOr<bool> PrefersHalfProducts(const runtime::DeviceRequest& request,
+                                         std::string_view target) {
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
+                      runtime::ChooseDevices(Module(), request));
+  TG_ASSIGN_OR_RETURN(const passes::Target known,
+                      runtime::ChooseTarget(target, "", chosen[0].device.info));
+  return known.HasMatrixInstructions() && known.matrix_flops_per_second > 0;
+}
+
 absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
                                                     const gguf::LanguageModelOptions& options) {
   TG_ASSIGN_OR_RETURN(gguf::LanguageModel built, gguf::BuildLanguageModel(file.model(), options));
@@ -80,6 +92,17 @@ absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
   return built;
 }
 
+absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
+                                                    const TextModelOptions& options) {
+  gguf::LanguageModelOptions how = options.model;
+  if (options.half_products) {
+    how.half_products = *options.half_products;
+  } else {
+    TG_ASSIGN_OR_RETURN(how.half_products, PrefersHalfProducts({options.device, {}}));
+  }
+  return BuildTextModule(file, how);
+}
+
 TextModelSizes SizesOf(const gguf::LanguageModel& model) {
   return {model.parameters.vocabulary, model.context, model.short_context, model.max_blocks,
           model.weight_bytes};
@@ -87,7 +110,7 @@ TextModelSizes SizesOf(const gguf::LanguageModel& model) {
 
 absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file,
                                                            const TextModelOptions& options) {
-  TG_ASSIGN_OR_RETURN(gguf::LanguageModel built, BuildTextModule(file, options.model));
+  TG_ASSIGN_OR_RETURN(gguf::LanguageModel built, BuildTextModule(file, options));
   std::unique_ptr<TextModel> model(new TextModel());
   model->sizes_ = SizesOf(built);
   if (options.cache_programs) {

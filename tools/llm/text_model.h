@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +22,7 @@
 #include "runtime/artifact/artifact_file.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/io/host_tensor.h"
+#include "runtime/session/device_request.h"
 #include "runtime/session/device_session.h"
 #include "tools/llm/compiled_text.h"
 #include "tools/llm/model_file.h"
@@ -28,7 +31,9 @@ namespace tg::llm {
 
 struct TextModelOptions {
   gguf::LanguageModelOptions model;
-  std::string device;         // as for ChooseDevice
+  std::string device;  // as for ChooseDevice
+  // The type of a prompt's products; empty: as PrefersHalfProducts says.
+  std::optional<bool> half_products;
   std::string schedules;      // a file of measured schedules; empty: none
   bool time_kernels = false;  // session().last_times() has the kernels' times
   bool cache_programs = true;
@@ -41,9 +46,16 @@ struct TextModelOptions {
   std::function<void(size_t done, size_t total)> on_uploaded = {};
 };
 
+// Whether the device that is asked for has matrix instructions, which multiply halves.
+absl::StatusOr<bool> PrefersHalfProducts(const runtime::DeviceRequest& request,
+                                         std::string_view target = "");
+
 // The module of a model, verified.
 absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
                                                     const gguf::LanguageModelOptions& options);
+// The same with the products of `options`, which the device may decide.
+absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
+                                                    const TextModelOptions& options);
 TextModelSizes SizesOf(const gguf::LanguageModel& model);
 
 class TextModel {
