@@ -106,7 +106,12 @@ absl::StatusOr<std::vector<size_t>> FindLosers(
   }
   if (!losers.empty() || pair.share() < 1) return losers;
   TG_ASSIGN_OR_RETURN(losers, Bisect(winners, numbers, compare));
-  return losers;
+  if (!losers.empty()) return losers;
+  // Each part gains, or it was slow by chance.
+  TG_ASSIGN_OR_RETURN(pair, compare(winners));
+  if (pair.share() < 1) return losers;
+  return std::vector<size_t>(numbers.begin() + static_cast<ptrdiff_t>(numbers.size() / 2),
+                             numbers.end());
 }
 
 }  // namespace tg::search

@@ -49,8 +49,8 @@ class ModelTurns {
 };
 
 // The numbers of the winners to drop: those whose kernels do not gain in the model; or, if all do
-// but the model does not, what a bisection finds. `compare` as ModelTurns::Compare; `pair` is what
-// the model takes with all of them.
+// but the model does not, what a bisection finds; or, if that finds nothing, the last half.
+// `compare` as ModelTurns::Compare; `pair` is what the model takes with all of them.
 absl::StatusOr<std::vector<size_t>> FindLosers(
     std::vector<Winner>& winners,
     const std::function<absl::StatusOr<RunPair>(std::vector<Winner>&)>& compare, RunPair& pair);

@@ -12,11 +12,15 @@ namespace {
 // and delays other kernels by `harm[k]` seconds.
 struct FakeModel {
   std::vector<double> shares, harm;
+  // Seconds by which more than `most` winners delay the model, and the first comparison is off.
+  double crowd = 0, chance = 0;
+  size_t most = 0;
   int comparisons = 0;
 
   absl::StatusOr<RunPair> Compare(std::vector<Winner>& winners) {
-    ++comparisons;
     RunPair pair = {static_cast<double>(shares.size()), static_cast<double>(shares.size())};
+    if (comparisons++ == 0) pair.after += chance;
+    if (winners.size() > most) pair.after += crowd;
     for (Winner& winner : winners) {
       winner.share = shares[winner.kernel];
       pair.after += shares[winner.kernel] - 1 + harm[winner.kernel];
@@ -53,6 +57,18 @@ TEST(FindLosers, DropsKernelsThatAreSlowerInTheModel) {
 TEST(FindLosers, BisectsWhatDelaysOthers) {
   FakeModel model{{0.9, 0.9, 0.9, 0.9, 0.9, 0.5}, {0, 0, 2, 0, 0, 0.7}};
   EXPECT_EQ(model.Losers(), (Numbers{2, 5}));
+}
+
+TEST(FindLosers, DropsTheLastHalfOfWhatGainsOnlyByParts) {
+  FakeModel model{{0.9, 0.9, 0.9, 0.9}, {0, 0, 0, 0}, 1, 0, 2};
+  EXPECT_EQ(model.Losers(), (Numbers{2, 3}));
+  FakeModel one{{0.9}, {0}, 1};
+  EXPECT_EQ(one.Losers(), Numbers{0});
+}
+
+TEST(FindLosers, KeepsWhatWasSlowByChance) {
+  FakeModel model{{0.9, 0.9}, {0, 0}, 0, 1};
+  EXPECT_EQ(model.Losers(), Numbers());
 }
 
 TEST(FindLosers, ForwardsErrors) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -12,6 +14,7 @@
 #include "ir/kernel_calls.h"
 #include "ir/text/parser.h"
 #include "passes/target_fields.h"
+#include "runtime/report/format.h"
 #include "runtime/search/space.h"
 
 namespace tg::search {
@@ -27,9 +30,10 @@ constexpr double kSecondsTried = 1e-8;
 constexpr int kMostRounds = 8;
 // A change helps if it lowers the loss by this part.
 constexpr double kHelps = 1e-3;
-// The logarithm of the factor by which a prediction is off counts up to this: what the model does
-// not describe must not decide the fields.
+// An error counts up to this: what the model does not describe must not decide the fields.
 constexpr double kMostLoss = 1.0;
+// A part of a time is at most all of it.
+constexpr std::string_view kPartOfTime = "of the time";
 
 struct TimedSchedule {
   size_t form = 0;
@@ -73,9 +77,7 @@ class FitKernel {
   double Loss() const {
     double sum = 0;
     for (const TimedSchedule& schedule : schedules_) {
-      const double predicted = Predict(schedule);
-      sum += predicted > 0 ? std::min(kMostLoss, std::fabs(std::log(predicted / schedule.seconds)))
-                           : kMostLoss;
+      sum += std::min(kMostLoss, std::fabs(Predict(schedule) / schedule.seconds - 1));
     }
     return sum / static_cast<double>(schedules_.size());
   }
@@ -140,6 +142,9 @@ std::vector<FittedField> FittedFields() {
   return fields;
 }
 
+// Three digits, as more are noise.
+double Rounded(double x) { return std::strtod(runtime::FormatNumber("%.3g", x).c_str(), nullptr); }
+
 // Tries other values of one field. Returns whether one helped.
 bool Improve(const FittedField& field, double factor, const FitKernels& kernels,
              passes::Target& target, double& loss) {
@@ -147,8 +152,8 @@ bool Improve(const FittedField& field, double factor, const FitKernels& kernels,
   const bool is_seconds = field.field->unit == "s";
   if (before == 0 && !is_seconds) return false;
   for (const double f : {factor, 1 / factor}) {
-    const double tried = before == 0 ? kSecondsTried : before * f;
-    if (tried < field.field->least) continue;
+    const double tried = before == 0 ? kSecondsTried : Rounded(before * f);
+    if (tried < field.field->least || (field.field->unit == kPartOfTime && tried > 1)) continue;
     target.*field.member = tried;
     const double with = LossOf(kernels);
     if (with < loss * (1 - kHelps)) {
