@@ -137,6 +137,11 @@ class IndexLowering {
   // The sum of products over the terms of matrix instructions (LoopNest::matrices), for one result
   // of a work-item. The terms' axis leaves `plan`. Null if `x` is no product of two halves.
   const UOp* MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan);
+  // `sum` + `x`, with `sum` where the chain of matrix instructions that gave `x` begins with 0;
+  // null if `x` is no result of one.
+  const UOp* Accumulated(const UOp* sum, const UOp* x);
+  // Which of a work-item's results of a matrix instruction is that of its row and column.
+  const UOp* ResultNumber(const UOp* row, const UOp* column);
   // The sum of the matrix instruction over unrolled terms: each adds to the one before.
   const UOp* Chained(const UOp* product, const std::vector<const UOp*>& unrolls);
   // Removes the axes along which `x` is invariant from `plan`, and returns a range for each.
@@ -159,6 +164,10 @@ class IndexLowering {
   // If all values are the identities from some term on, as those of keys behind a query are: ends
   // the loop over terms before.
   void SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const UOp*>& x);
+  // Computes the other numbers of a block relative to the greatest first number so far, `before`
+  // included, if they are relative to their own (running_tuple.h).
+  bool RunWithMaximum(const UOp* u, const TupleAt& plan, const UOp* before,
+                      std::vector<const UOp*>& x);
   // The element of the memory of one number, for an index along the inner axes.
   const UOp* ElementOf(const TupleAt& plan, const TupleAt::Number& number,
                        const std::vector<const UOp*>& index);

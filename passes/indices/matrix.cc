@@ -183,6 +183,37 @@ const UOp* IndexLowering::Chained(const UOp* product, const std::vector<const UO
   return sum;
 }
 
+const UOp* IndexLowering::Accumulated(const UOp* sum, const UOp* x) {
+  if (x->op != Op::kExtract) return nullptr;
+  std::vector<const UOp*> chain;  // the last one first
+  const UOp* start = x->src(0);
+  for (; start->op == Op::kWmma; start = start->src(2)) chain.push_back(start);
+  const auto is_zero = [](int64_t lane) { return lane == 0; };
+  const bool from_zero = IsConst(start)
+                             ? start->word() == 0
+                             : start->op == Op::kVConst && llvm::all_of(start->list(), is_zero);
+  if (chain.empty() || !from_zero) return nullptr;
+  Context& ctx = b_.context();
+  for (const loop_nest::MatrixAxes& m : nest_.matrices) {
+    const UOp *row = where_.axis[nest_.AxisNamed(m.row)],
+              *column = where_.axis[nest_.AxisNamed(m.column)];
+    if (simplify_(x->src(1)) != simplify_(ResultNumber(row, column))) continue;
+    const UOp* result =
+        ctx.Make(Op::kContract, start->dtype, UOpSpan(&sum, 1),
+                 ctx.MakeListAttr(Op::kContract, {{row->word(0), column->word(0)}}));
+    for (const UOp* product : llvm::reverse(chain)) {
+      const UOp* const sources[] = {product->src(0), product->src(1), result};
+      result = ctx.Make(Op::kWmma, product->dtype, sources, product->attr);
+    }
+    return ctx.Make(Op::kExtract, x->dtype, {result, x->src(1)});
+  }
+  return nullptr;
+}
+
+const UOp* IndexLowering::ResultNumber(const UOp* row, const UOp* column) {
+  return b_.Add(b_.Mul(row, b_.Index(2)), column);
+}
+
 const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan) {
   const auto axes = llvm::find_if(
       nest_.matrices, [&](const loop_nest::MatrixAxes& m) { return m.reduce == reduce; });
@@ -230,8 +261,8 @@ const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt&
                                 ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(instruction.name)}}));
   plan.ranges.erase(range);
   if (plan.ranges.empty()) product = Chained(product, std::exchange(plan.unrolls, {}));
-  const UOp* number = b_.Add(b_.Mul(at.row, b_.Index(2)), at.column);
-  return ctx.Make(Op::kExtract, DType(instruction.accumulator), {product, number});
+  return ctx.Make(Op::kExtract, DType(instruction.accumulator),
+                  {product, ResultNumber(at.row, at.column)});
 }
 
 void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {

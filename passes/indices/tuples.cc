@@ -16,6 +16,7 @@
 #include "passes/analysis/indexing.h"
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/rebuild.h"
+#include "passes/indices/running_tuple.h"
 #include "passes/simplify/affine_expr.h"
 
 namespace tg::indices {
@@ -230,8 +231,13 @@ void IndexLowering::EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp
     mem[i] = b_.After(scratch[i], tokens);
     before[i] = b_.Load(b_.IndexPtr(mem[i], at[i]));
   }
+  const bool runs = RunWithMaximum(u, plan, before[0], x);
   for (const UOp* v : CombiningOrder(u)) {
-    if (v->op == Op::kCarried) {
+    if (runs && v == CombinedTuple(u)[0]) {
+      carried[v] = x[0];
+    } else if (runs && IsFactorOfBlock(u, v)) {
+      carried[v] = b_.Const(v->dtype, 1);
+    } else if (v->op == Op::kCarried) {
       const auto arg = static_cast<size_t>(v->word(0));
       carried[v] = arg < n ? before[arg] : x[arg - n];
     } else {
@@ -243,7 +249,9 @@ void IndexLowering::EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp
   // The inner loops read the other numbers as they were before this term.
   std::vector<const UOp*> stores;
   const auto store = [&](size_t i, const UOp* memory) {
-    return b_.Store(b_.IndexPtr(memory, at[i]), simplify_(carried.Get(CombinedTuple(u)[i])));
+    const UOp* combined = CombinedTuple(u)[i];
+    const UOp* value = runs && i > 0 ? Accumulated(carried.Get(combined->src(0)), x[i]) : nullptr;
+    return b_.Store(b_.IndexPtr(memory, at[i]), value ? value : simplify_(carried.Get(combined)));
   };
   for (size_t i = 0; i < n; ++i) {
     if (!plan.numbers[i].is_inner) continue;
@@ -260,6 +268,23 @@ void IndexLowering::EmitTuple(const UOp* u, TupleAt& plan, std::vector<const UOp
   for (size_t i = 0; i < n; ++i) {
     plan.numbers[i].memory = b_.After(scratch[i], UOpSpan(&done, 1));
   }
+}
+
+bool IndexLowering::RunWithMaximum(const UOp* u, const TupleAt& plan, const UOp* before,
+                                   std::vector<const UOp*>& x) {
+  if (nest_.matrices.empty() || plan.valid || !IsRelativeToMaximum(u)) return false;
+  std::vector<const UOp*> values = {b_.Alu(Op::kMax, {before, x[0]})};
+  const UOp* maximum = WithoutIdentity(x[0], TupleIdentities(u)[0]);
+  NodeMap<const UOp*> changed;
+  changed[maximum] = values[0];
+  for (size_t i = 1; i < x.size(); ++i) {
+    // A block without scores has exponentials of 0.
+    values.push_back(WithoutIdentity(x[i], TupleIdentities(u)[i]));
+    if (MaximumIn(values[i]) != maximum) return false;
+  }
+  for (size_t i = 1; i < x.size(); ++i) values[i] = Rebuilt(body_, values[i], changed);
+  x = std::move(values);
+  return true;
 }
 
 const UOp* IndexLowering::StepTuple(const Key& key, std::vector<Key>& missing) {

@@ -11,9 +11,9 @@
 namespace tg::kernelize {
 namespace {
 
-// Elements that an asynchronous copy moves, and the fewest products that each element of a factor
-// is in, so that storing it once more does not matter.
-constexpr int64_t kRun = 8, kLeastUses = 64;
+// Bytes that an asynchronous copy moves, and the fewest products that each element of a factor is
+// in, so that storing it once more does not matter.
+constexpr int64_t kRunBytes = 16, kLeastUses = 64;
 
 // The axis of a movement op's source that is axis `axis` of its result, whole.
 std::optional<size_t> SourceAxis(const UOp* m, size_t axis, ShapeMap& shapes) {
@@ -96,9 +96,7 @@ class RunsWriter {
       windows += !shape[own].Is(1);
       if (!axis || shape[own].value() > shape[*axis].value()) axis = own;
     }
-    if (windows < 2 || shape[*axis].value() % kRun != 0 || shape[*axis].value() < 2 * kRun) {
-      return nullptr;
-    }
+    if (!axis) return nullptr;
     std::optional<StoredFactor> stored[2];
     bool moves = false;
     for (size_t n = 0; n < 2; ++n) {
@@ -109,9 +107,12 @@ class RunsWriter {
       if (NumElements(shape) / NumElements(own) < kLeastUses) return nullptr;
     }
     const Scalar a = stored[0]->value->dtype.scalar(), b = stored[1]->value->dtype.scalar();
-    if (!moves || BitWidth(a) != 16 || !MatrixInstructionFor(a, b, product->dtype.scalar())) {
-      return nullptr;
-    }
+    if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar())) return nullptr;
+    // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
+    // not: the rows of a plain matrix are stored once more too.
+    const int64_t run = kRunBytes / ByteSize(a), terms = shape[*axis].value();
+    const bool gathers = ByteSize(a) == 1 || (ByteSize(a) == 2 && windows > 1);
+    if (!gathers || terms % run != 0 || terms < 2 * run) return nullptr;
     const std::vector<int64_t> order = LastTerm(u, *axis);
     const UOp* factors[2];
     for (size_t n = 0; n < 2; ++n) factors[n] = b_.Permute(InRuns(*stored[n]), order);
