@@ -176,6 +176,7 @@ std::vector<Target> MakePresets() {
     for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin, Op::kPow}) {
       target.own_functions.set(static_cast<size_t>(op));
     }
+    target.masked_access = true;
     // The renderer has no calls that could save inlined copies.
     target.inlined_instructions = 0;
     target.launch_seconds = 1e-6;

@@ -22,6 +22,9 @@ absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType va
   if (address->dtype.lanes() != 1) {
     return Unsupported(u, "it has an address a lane; devectorize makes them one");
   }
+  if (const UOp* gate = GateOf(u->src(0)); gate && gate->dtype.lanes() > 1) {
+    return Unsupported(u, Cat(language_.title, " has no access with a gate for each element"));
+  }
   if (!converts && BitWidth(memory->dtype.scalar()) != BitWidth(value.scalar())) {
     return Unsupported(u, "it converts between types that memory access cannot");
   }

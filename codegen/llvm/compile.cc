@@ -9,6 +9,7 @@
 #include "codegen/llvm/compile_interface.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LLVMContext.h"
@@ -111,6 +112,8 @@ std::string Compile(const TgCodegenRequest& request, llvm::SmallVectorImpl<char>
   module->setDataLayout(machine->createDataLayout());
 
   llvm::legacy::PassManager passes;
+  // Without it, masked accesses are taken as illegal, and cut to elements.
+  passes.add(llvm::createTargetTransformInfoWrapperPass(machine->getTargetIRAnalysis()));
   // Loops that the text names.
   passes.add(llvm::createLoopUnrollPass(/*OptLevel=*/2, /*OnlyWhenForced=*/true));
   passes.add(llvm::createSROAPass());

@@ -102,11 +102,20 @@ class KernelWriter {
   void TransposeSquare(Scalar element, int n, const std::string& to, int64_t to_stride,
                        const std::string& from, int64_t from_stride);
   // The address of element `index` behind `pointer`.
-  std::string Element(const std::string& pointer, Scalar element, const std::string& index);
+  // `is_inside`: the element exists.
+  std::string Element(const std::string& pointer, Scalar element, const std::string& index,
+                      bool is_inside = true);
   std::string Pointer(const UOp* address);
   std::string ReadVector(const std::string& pointer, DType value, bool from_half);
   void WriteVector(const std::string& pointer, DType type, const std::string& value, bool to_half);
+  // The same under a gate for each element.
+  std::string ReadMasked(const std::string& pointer, const std::string& mask, const UOp* load,
+                         bool from_half);
+  void WriteMasked(const std::string& pointer, const std::string& mask, DType type,
+                   const std::string& value, bool to_half);
   const UOp* GateOf(const UOp* address) const;
+  // The gates of an access that has one for each element, or null.
+  const UOp* MaskOf(const UOp* address) const;
   // The gate of a store, unless an enclosing `if` has the same one.
   const UOp* OwnGate(const UOp* address) const;
   // Memory of the work-group in the function's argument: its offset. `each_item`: a copy for each

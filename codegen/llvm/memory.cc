@@ -15,6 +15,12 @@ bool IsHalf(const UOp* memory, Scalar value) {
   return memory->dtype.scalar() == Scalar::kF16 && value == Scalar::kF32;
 }
 
+// The part of the name of an intrinsic that says which vectors it moves.
+std::string MaskedName(Scalar value, int lanes, bool is_half) {
+  return is_half ? absl::StrCat("v", lanes, "f16")
+                 : Mangled(value == Scalar::kBool ? Scalar::kU8 : value, lanes);
+}
+
 std::string HalfType(int lanes) {
   return lanes == 1 ? "half" : absl::StrCat("<", lanes, " x half>");
 }
@@ -22,7 +28,13 @@ std::string HalfType(int lanes) {
 }  // namespace
 
 const UOp* KernelWriter::GateOf(const UOp* address) const {
-  return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
+  const bool has_gate = address->op == Op::kIndex && address->num_srcs == 3;
+  return has_gate && address->src(2)->dtype.lanes() == 1 ? address->src(2) : nullptr;
+}
+
+const UOp* KernelWriter::MaskOf(const UOp* address) const {
+  const bool has_gate = address->op == Op::kIndex && address->num_srcs == 3;
+  return has_gate && address->src(2)->dtype.lanes() > 1 ? address->src(2) : nullptr;
 }
 
 const UOp* KernelWriter::OwnGate(const UOp* address) const {
@@ -73,10 +85,10 @@ void KernelWriter::WriteScratch(const UOp* u) {
 // ---- Addresses
 
 std::string KernelWriter::Element(const std::string& pointer, Scalar element,
-                                  const std::string& index) {
+                                  const std::string& index, bool is_inside) {
   if (index == "0") return pointer;
-  return Emit("getelementptr inbounds ", MemoryType(element, 1), ", ptr ", pointer, ", i64 ",
-              index);
+  return Emit("getelementptr ", is_inside ? "inbounds " : "", MemoryType(element, 1), ", ptr ",
+              pointer, ", i64 ", index);
 }
 
 std::string KernelWriter::Pointer(const UOp* address) {
@@ -88,7 +100,8 @@ std::string KernelWriter::Pointer(const UOp* address) {
           : ScratchAddress(own->second.offset, own->second.bytes, /*each_item=*/true);
   while (address->op == Op::kAfter || address->op == Op::kNoop) address = address->src(0);
   if (address->op != Op::kIndex) return base;
-  return Element(base, memory->dtype.scalar(), Wide(address->src(1)));
+  // Under a mask, the first element need not exist.
+  return Element(base, memory->dtype.scalar(), Wide(address->src(1)), MaskOf(address) == nullptr);
 }
 
 absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType value) const {
@@ -134,6 +147,44 @@ void KernelWriter::WriteVector(const std::string& pointer, DType type, const std
   }
 }
 
+std::string KernelWriter::ReadMasked(const std::string& pointer, const std::string& mask,
+                                     const UOp* load, bool from_half) {
+  const DType t = load->dtype;
+  const Scalar s = t.scalar();
+  const int lanes = t.lanes();
+  const std::string type = from_half ? HalfType(lanes) : MemoryType(s, lanes);
+  const std::string name =
+      absl::StrCat("@llvm.masked.load.", MaskedName(s, lanes, from_half), ".p0");
+  const std::string mask_type = absl::StrCat("<", lanes, " x i1>");
+  result_.declarations.insert(
+      absl::StrCat("declare ", type, " ", name, "(ptr, i32, ", mask_type, ", ", type, ")\n"));
+  std::string value =
+      Emit("call ", type, " ", name, "(ptr ", pointer, ", i32 ", from_half ? 2 : ByteSize(s), ", ",
+           mask_type, " ", mask, ", ", type, " zeroinitializer)");
+  if (from_half) value = Emit("fpext ", type, " ", value, " to ", ValueType(t));
+  if (s == Scalar::kBool) value = Emit("icmp ne ", type, " ", value, ", zeroinitializer");
+  if (load->num_srcs == 1) return value;
+  return Emit("select ", mask_type, " ", mask, ", ", ValueType(t), " ", value, ", ",
+              Typed(load->src(1)));
+}
+
+void KernelWriter::WriteMasked(const std::string& pointer, const std::string& mask, DType t,
+                               const std::string& value, bool to_half) {
+  const Scalar s = t.scalar();
+  const int lanes = t.lanes();
+  const std::string type = to_half ? HalfType(lanes) : MemoryType(s, lanes);
+  std::string stored = value;
+  if (to_half) stored = Emit("fptrunc ", ValueType(t), " ", value, " to ", type);
+  if (s == Scalar::kBool) stored = Emit("zext ", ValueType(t), " ", value, " to ", type);
+  const std::string name =
+      absl::StrCat("@llvm.masked.store.", MaskedName(s, lanes, to_half), ".p0");
+  const std::string mask_type = absl::StrCat("<", lanes, " x i1>");
+  result_.declarations.insert(
+      absl::StrCat("declare void ", name, "(", type, ", ptr, i32, ", mask_type, ")\n"));
+  Line("call void ", name, "(", type, " ", stored, ", ptr ", pointer, ", i32 ",
+       to_half ? 2 : ByteSize(s), ", ", mask_type, " ", mask, ")");
+}
+
 absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const UOp* address = u->src(0);
   const UOp* memory = MemoryOf(address);
@@ -143,6 +194,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const int lanes = u->dtype.lanes();
   const int64_t stride = lanes == 1 ? 1 : StrideOf(u);
   std::string pointer = Pointer(address);
+  if (const UOp* mask = MaskOf(address)) {
+    Set(u, ReadMasked(pointer, Of(mask), u, from_half));
+    return absl::OkStatus();
+  }
   if (read_ahead_.contains(u)) {
     const std::string ahead =
         Emit("getelementptr i8, ptr ", pointer, ", i64 ", clike::kReadAheadBytes);
@@ -196,7 +251,9 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   }
   const std::string pointer = Pointer(address);
   const int64_t stride = t.lanes() == 1 ? 1 : StrideOf(u);
-  if (stride == 1) {
+  if (const UOp* mask = MaskOf(address)) {
+    WriteMasked(pointer, Of(mask), t, stored, to_half);
+  } else if (stride == 1) {
     WriteVector(pointer, t, stored, to_half);
   } else {
     for (int i = 0; i < t.lanes(); ++i) {

@@ -204,6 +204,8 @@ bool Machine::LayOutNode(const UOp* u) {
   if (!CheckSources(u)) return false;
   Layout& l = layout_[u];
   l.lanes = u->dtype.lanes();
+  // One address with a gate for each element is that of each of them.
+  if (u->op == Op::kIndex && u->num_srcs > 2 && l.lanes == 1) l.lanes = u->src(2)->dtype.lanes();
   const bool drops_axes = u->op == Op::kBarrier || u->op == Op::kEnd || u->op == Op::kSink ||
                           u->op == Op::kCommit || u->op == Op::kWait;
   const auto add_axis = [&](UnrollAxis axis) {

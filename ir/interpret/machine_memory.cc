@@ -60,7 +60,8 @@ bool Machine::Index(const UOp* u) {
   const auto given = static_cast<size_t>(u->src(1)->dtype.lanes());
   // An image is addressed by (x, y); before devectorize also by the number of an element.
   const bool by_place = m.image && given == 2 * lanes;
-  if (given != lanes && !by_place) {
+  const bool is_mask = u->dtype.lanes() == 1 && lanes != 1;  // neighbours, each with a gate
+  if (given != lanes && !by_place && !is_mask) {
     return Fail(u, "its index has another number of lanes than it has addresses");
   }
   const UOp* pointer = u->src(0);
@@ -83,7 +84,7 @@ bool Machine::Index(const UOp* u) {
         const bool inside = x >= 0 && x < m.width && y >= 0 && y < m.height;
         *out = inside ? (y * m.width + x) * kTexel : kBorder;
       } else {
-        *out = index[r * lanes + k];
+        *out = is_mask ? index[r] + static_cast<int64_t>(k) : index[r * lanes + k];
         if (base) {
           const int64_t b = base[from.lanes == 1 ? r : r * lanes + k];
           *out = b == kGatedOff ? b : b + *out;

@@ -43,9 +43,19 @@ bool CheckIndex(BodyCheck& c, const UOp* u) {
   }
   if (u->num_srcs < 3) return true;
   const DType gate = u->src(2)->dtype;
-  return (gate.is_bool() && (gate.lanes() == 1 || gate.lanes() == addresses)) ||
+  const bool is_late = c.stage == Stage::kExpanded || c.stage == Stage::kLinear;
+  const bool is_mask = is_late && memory.is_pointer() && addresses == 1;
+  return (gate.is_bool() && (gate.lanes() == 1 || gate.lanes() == addresses || is_mask)) ||
          Fail(c, u,
               "the gate is a bool, one for all addresses or one each, not " + gate.ToString());
+}
+
+// The gates of the elements of an access to one address, if it has one for each; else null.
+const UOp* MaskOf(const UOp* access) {
+  const UOp* address = access->src(0);
+  const bool is_one = address->op == Op::kIndex && address->dtype.lanes() == 1;
+  if (!is_one || address->num_srcs < 3 || address->src(2)->dtype.lanes() == 1) return nullptr;
+  return address->src(2);
 }
 
 // In late stages, memory of a type in which the target does not compute is accessed as f32 (for f16
@@ -74,6 +84,12 @@ bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& 
     if (!late || !address.is_pointer() || address.lanes() != 1 || value.lanes() == 1) {
       return Fail(c, u, "a stride is for several elements from one address on, when expanded");
     }
+  }
+  if (const UOp* mask = MaskOf(u);
+      mask && (mask->dtype.lanes() != value.lanes() || u->word() != 0)) {
+    return Fail(c, u,
+                "its address has a gate for each element, " + mask->dtype.ToString() +
+                    ", which is not for neighbours " + value.ToString());
   }
   if (!value.is_value() || (value.scalar() != address.value_scalar() &&
                             !Converts(c.stage, address.value_scalar(), value.scalar()))) {

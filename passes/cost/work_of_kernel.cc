@@ -184,10 +184,11 @@ class WorkBuilder {
   }
 
   // MemoryAccess::parts for vectors along an axis. Where a padded axis ends, a vector is cut at a
-  // lane that is known. At the edges of a window most vectors are cut once.
+  // lane that is known. At the edges of a window most vectors are cut once. Masked accesses are
+  // not cut.
   double PartsOf(const analysis::Access& a, size_t axis) const {
     const size_t base = s_.axes[axis].base;
-    if (!IsGatedAlong(a, axis)) return 1;
+    if (!IsGatedAlong(a, axis) || target_.masked_access) return 1;
     if (s_.padded[base]) {
       const auto lanes = static_cast<uint64_t>(s_.axes[axis].max_size);
       const auto rest = static_cast<uint64_t>(s_.base[base].max_size) % lanes;

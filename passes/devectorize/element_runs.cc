@@ -11,15 +11,11 @@
 namespace tg::devectorize {
 namespace {
 
-bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
-  return a.gate == b.gate && a.address.terms == b.address.terms;
-}
-
 // Orders lanes so that lanes that may share an access are neighbours. Compares nodes by id, never
 // by pointer, so that the result is the same whenever the compiler runs.
-bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
+bool AccessBefore(const LaneAccess& a, const LaneAccess& b, bool under_masks) {
   const uint32_t gate_a = a.gate ? a.gate->id + 1 : 0, gate_b = b.gate ? b.gate->id + 1 : 0;
-  if (gate_a != gate_b) return gate_a < gate_b;
+  if (!under_masks && gate_a != gate_b) return gate_a < gate_b;
   const auto& s = a.address.terms;
   const auto& t = b.address.terms;
   for (size_t i = 0; i < std::min(s.size(), t.size()); ++i) {
@@ -27,8 +23,8 @@ bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
     const auto y = std::pair(t[i].first->id, t[i].second);
     if (x != y) return x < y;
   }
-  return std::tuple(s.size(), a.address.constant, a.lane) <
-         std::tuple(t.size(), b.address.constant, b.lane);
+  return std::tuple(s.size(), a.address.constant, gate_a, a.lane) <
+         std::tuple(t.size(), b.address.constant, gate_b, b.lane);
 }
 
 }  // namespace
@@ -41,25 +37,30 @@ bool ElementRun::IsInOrder(int first) const {
   return true;
 }
 
-std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
+namespace {
+
+std::vector<ElementRun> FindRuns(std::span<const LaneAccess> accesses, bool under_masks) {
   std::vector<const LaneAccess*> lanes;
   lanes.reserve(accesses.size());
   for (const LaneAccess& l : accesses) lanes.push_back(&l);
-  const auto before = [](const LaneAccess* a, const LaneAccess* b) { return AccessBefore(*a, *b); };
+  const auto before = [&](const LaneAccess* a, const LaneAccess* b) {
+    return AccessBefore(*a, *b, under_masks);
+  };
   // Most accesses are in order already.
   if (!std::is_sorted(lanes.begin(), lanes.end(), before)) {
     std::sort(lanes.begin(), lanes.end(), before);
   }
   std::vector<ElementRun> runs;
-  // Lanes that access an element of a run with another alternative: they form runs in the next
-  // round.
+  // Lanes that access an element of a run with another alternative or gate: they form runs in the
+  // next round.
   std::vector<const LaneAccess*> rest;
   while (!lanes.empty()) {
     const LaneAccess* last = nullptr;
     for (const LaneAccess* l : lanes) {
-      const bool joins = last && SamePlace(*last, *l);
+      const bool joins =
+          last && last->address.terms == l->address.terms && (under_masks || last->gate == l->gate);
       if (joins && l->address.constant == last->address.constant) {
-        if (l->alternative == last->alternative) {
+        if (l->alternative == last->alternative && l->gate == last->gate) {
           runs.back().Share(l->lane);
         } else {
           rest.push_back(l);
@@ -67,15 +68,26 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
         continue;
       }
       if (!joins || l->address.constant != last->address.constant + 1) {
-        runs.emplace_back(l->address, l->gate);
+        runs.emplace_back(l->address, under_masks ? nullptr : l->gate);
       }
       runs.back().Add(l->lane);
+      if (under_masks) runs.back().gates.push_back(l->gate);
       last = l;
     }
     lanes = std::move(rest);
     rest.clear();
   }
   return runs;
+}
+
+}  // namespace
+
+std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
+  return FindRuns(accesses, /*under_masks=*/false);
+}
+
+std::vector<ElementRun> RunsUnderMasks(std::span<const LaneAccess> accesses) {
+  return FindRuns(accesses, /*under_masks=*/true);
 }
 
 std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets) {

@@ -21,7 +21,8 @@ struct LaneAccess {
   const UOp* alternative = nullptr;  // of a gated load
 };
 
-// Consecutive elements under one gate, which one access could move if it were wide enough.
+// Consecutive elements, which one access could move if it were wide enough: under one gate, or with
+// a gate for each.
 class ElementRun {
  public:
   ElementRun(AffineAddress start, const UOp* gate) : start(std::move(start)), gate(gate) {}
@@ -46,7 +47,9 @@ class ElementRun {
   bool IsInOrder(int first) const;
 
   AffineAddress start;
-  const UOp* gate;  // null: always
+  const UOp* gate;  // null: always, or `gates`
+  // By element, if they have different gates.
+  std::vector<const UOp*> gates;
 
  private:
   llvm::SmallVector<int, 32> lanes_;      // by element
@@ -57,6 +60,8 @@ class ElementRun {
 // with the same alternative share that element of a run; a lane with another alternative is in
 // another run. The order of the runs is deterministic.
 std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
+// The same, but consecutive elements may have different gates (ElementRun::gates).
+std::vector<ElementRun> RunsUnderMasks(std::span<const LaneAccess> lanes);
 // The same for lanes at base + offsets[lane], without gates.
 std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets);
 

@@ -72,10 +72,22 @@ class MemoryCutter {
   // Simplifies an `address` that contains a division, under the assumption that `gate` holds: if
   // the dividend is negative only where the gate is false, its quotient becomes simpler.
   AffineAddress Under(const UOp* gate, const AffineAddress& address);
+  // ---- masked_cuts.cc
+  // The runs of these lanes as accesses with a gate for each element, if the target has such and
+  // that at least halves the number of `runs`; else `runs`.
+  std::vector<ElementRun> FewerUnderMasks(const UOp* access, std::span<const LaneAccess> lanes,
+                                          std::vector<ElementRun> runs);
+  // The gates of neighbouring elements as a vector; a single one if they are equal, null if they
+  // always hold. Elements behind the end of the run are not accessed.
+  const UOp* GateOf(const ElementRun& run, size_t first, size_t size);
+  // Whether GateOf can make a vector of these gates.
+  bool MayBeMask(std::span<const UOp* const> gates);
+
   // Splits the run into pieces of at most `widest` elements, aligned if the target requires it, and
-  // calls f(address, position of the first element in the run, elements) for each.
+  // calls f(address, position of the first element in the run, elements) for each. `whole`: the
+  // last piece of elements that have gates has elements behind the end of the run.
   template <typename F>
-  void ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f);
+  void ForEachPiece(const UOp* address, const ElementRun& run, int widest, bool whole, F&& f);
 
   // ---- strided_cuts.cc
   // Neighbouring lanes whose elements have a constant stride.

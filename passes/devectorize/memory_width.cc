@@ -58,7 +58,7 @@ std::vector<ElementRun> MemoryCutter::RunsOfAccess(const UOp* access, const UOp*
   if (alternatives && alternative) {
     for (const LaneAccess& l : lanes) (*alternatives)[static_cast<size_t>(l.lane)] = l.alternative;
   }
-  return RunsOf(lanes);
+  return FewerUnderMasks(access, lanes, RunsOf(lanes));
 }
 
 AffineAddress MemoryCutter::Under(const UOp* gate, const AffineAddress& address) {
@@ -81,16 +81,19 @@ AffineAddress MemoryCutter::Under(const UOp* gate, const AffineAddress& address)
 }
 
 template <typename F>
-void MemoryCutter::ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f) {
+void MemoryCutter::ForEachPiece(const UOp* address, const ElementRun& run, int widest, bool whole,
+                                F&& f) {
+  const auto most = static_cast<size_t>(widest);
   AffineAddress start = run.start;
   for (size_t at = 0; at < run.size();) {
-    auto width = std::bit_floor(std::min(run.size() - at, static_cast<size_t>(widest)));
+    auto width = std::bit_floor(std::min(run.size() - at, most));
+    if (whole && !run.gates.empty() && run.size() > most) width = most;
     if (!target_.unaligned_access) {
       const int64_t divisor = index_.linear().Divisor(start);
       while (divisor % static_cast<int64_t>(width) != 0) width /= 2;
     }
     ++(width > 1 ? statistics_.wide_accesses : statistics_.scalar_accesses);
-    f(Address(address, start, run.gate), at, width);
+    f(Address(address, start, GateOf(run, at, width)), at, width);
     at += width;
     start.Advance(static_cast<int64_t>(width));
   }
@@ -145,17 +148,24 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   LaneRefs result;
   if (!in_order) result = NoLanes(u, alternative);
   for (const ElementRun& run : runs) {
-    ForEachPiece(srcs[0], run, widest, [&](const UOp* address, size_t at, size_t width) {
+    // Whole vectors are assembled by fewer instructions.
+    const bool whole = !in_order;
+    ForEachPiece(srcs[0], run, widest, whole, [&](const UOp* address, size_t at, size_t width) {
+      const size_t own = std::min(width, run.size() - at);
       legalize::Nodes alternatives;
       for (size_t k = 0; alternative && k < width; ++k) {
-        alternatives.push_back(alternative_of[static_cast<size_t>(run.LanesOf(at + k)[0])]);
+        const UOp* instead =
+            k < own ? alternative_of[static_cast<size_t>(run.LanesOf(at + k)[0])] : nullptr;
+        // Under a mask, an element may be one that is always loaded.
+        if (!instead) instead = b_.ConstBits(u->dtype.WithLanes(1), 0);
+        alternatives.push_back(instead);
       }
       const UOp* x = LoadPiece(u, address, static_cast<int>(width), legalize::Span(alternatives));
       if (in_order) {
         parts.push_back(x);
         return;
       }
-      for (size_t k = 0; k < width; ++k) {
+      for (size_t k = 0; k < own; ++k) {
         for (int lane : run.LanesOf(at + k)) {
           result[static_cast<size_t>(lane)] = {x, static_cast<int>(k)};
         }
@@ -184,18 +194,19 @@ const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   for (const ElementRun& run : runs) {
     const int lane = run.LanesOf(0)[0];
     const bool in_order = run.IsInOrder(lane);
-    ForEachPiece(srcs[0], run, widest, [&](const UOp* address, size_t at, size_t width) {
-      if (in_order) {
-        tokens.push_back(b_.Store(
-            address, Slice(b_, value, lane + static_cast<int>(at), static_cast<int>(width))));
-        return;
-      }
-      LaneRefs refs;
-      for (size_t k = 0; k < width; ++k) {
-        refs.push_back(OriginOf(b_, value, run.LanesOf(at + k).back()));
-      }
-      tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
-    });
+    ForEachPiece(
+        srcs[0], run, widest, /*whole=*/false, [&](const UOp* address, size_t at, size_t width) {
+          if (in_order) {
+            tokens.push_back(b_.Store(
+                address, Slice(b_, value, lane + static_cast<int>(at), static_cast<int>(width))));
+            return;
+          }
+          LaneRefs refs;
+          for (size_t k = 0; k < width; ++k) {
+            refs.push_back(OriginOf(b_, value, run.LanesOf(at + k).back()));
+          }
+          tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
+        });
   }
   return Join(legalize::Span(tokens));
 }

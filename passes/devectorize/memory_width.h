@@ -1,8 +1,9 @@
 // Splits accesses at a vector of addresses into accesses at a single address each.
 //
-// Lanes that access consecutive elements under one gate become one wide access. It is split to the
-// target's width and, unless the target allows unaligned accesses, so that each start is known to
-// be a multiple of the width. Lanes with the same address share a load. If a gate is known to be
+// Lanes that access consecutive elements under one gate become one wide access; where the target
+// has masked accesses, also under different gates that compare affine expressions. It is split to
+// the target's width and, unless the target allows unaligned accesses, so that each start is known
+// to be a multiple of the width. Lanes with the same address share a load. If a gate is known to be
 // false, a load becomes its alternative or 0, and a store is removed.
 //
 // Register scratch that all accesses index by constants is split into pieces of at most the

@@ -35,7 +35,7 @@ std::vector<MemoryCutter::StridedGroup> MemoryCutter::StridedGroups(
   size_t moved = 0;                // lanes in runs, which exclude lanes whose gate is false
   std::vector<int64_t> at(lanes);  // by lane: the element's offset from the common terms
   for (const ElementRun& run : runs) {
-    if (run.gate || run.start.terms != runs[0].start.terms) return {};
+    if (run.gate || !run.gates.empty() || run.start.terms != runs[0].start.terms) return {};
     for (size_t i = 0; i < run.size(); ++i) {
       if (run.LanesOf(i).size() != 1) return {};
       at[static_cast<size_t>(run.LanesOf(i)[0])] = run.start.constant + static_cast<int64_t>(i);

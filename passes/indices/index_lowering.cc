@@ -58,6 +58,11 @@ bool IndexLowering::CanClamp() const {
 
 absl::StatusOr<const UOp*> IndexLowering::Run(bool clamped) {
   clamped_ = clamped;
+  for (size_t i = 0; i < nest_.base.size() && target_.masked_access; ++i) {
+    masks_ |= IsClamped(i) && llvm::any_of(nest_.digits[i], [&](const loop_nest::Digit& d) {
+                return nest_.axes[d.axis].kind == AxisKind::kVector;
+              });
+  }
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
   for (const UOp* store : sink->srcs()) {
@@ -198,6 +203,7 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
       return positions_[key.at].index[0];
     case Op::kLoad: {
       analysis::Position at = positions_[key.at];
+      if (masks_) at = Unclamped(std::move(at), shapes_.Of(u->src(0)));
       at.valid = ValidToRead(at, /*is_masked=*/true);
       const UOp* address = Address(u->src(0), std::move(at), /*reads=*/true);
       return address ? b_.Load(address) : nullptr;
@@ -240,9 +246,14 @@ const UOp* IndexLowering::StepMovement(const Key& key, std::vector<Key>& missing
       for (const UOp* part : PartsOf(*clause)) of_pads_.Insert(part);
     }
   }
-  const auto [source, clause] = it->second;
+  const auto [source, clamped_clause] = it->second;
   const UOp* value = Find(src, source, missing);
   if (!value) return nullptr;
+  const UOp* clause = clamped_clause;
+  if (clause && masks_) {
+    NodeMap<const UOp*> changed = unclamped_;
+    clause = Replaced(clause, changed);
+  }
   // The copy of a packed value already has zeros wherever a predicate between it and this op is
   // false.
   if (!clause || packed_valid_.Get(value) || ZeroOutside(value, clause, 4)) return value;

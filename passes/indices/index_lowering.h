@@ -223,6 +223,9 @@ class IndexLowering {
   const UOp* ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index);
   // The axes that a local id covers, the outermost first, each with its coordinate.
   std::vector<Inside> CoordinatesIn(const UOp* special) const;
+  // In the padding of clamped axes: the position of the neighbour that does not exist, with
+  // predicates that it is in `shape`.
+  analysis::Position Unclamped(analysis::Position at, const Shape& shape);
   // The position without the predicates that hide padded results. For a padded result any existing
   // element may be read, so the position is moved to one.
   analysis::Position WithoutPadding(analysis::Position at, const Shape& shape);
@@ -334,7 +337,8 @@ class IndexLowering {
   NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   bool clamped_ = false;                  // as given to Run
-  NodeMap<const UOp*> unclamped_;         // by clamped coordinate: the coordinate
+  bool masks_ = false;  // loads in vectors along a clamped axis have a gate for each element
+  NodeMap<const UOp*> unclamped_;  // by clamped coordinate: the coordinate
   int64_t num_fresh_unrolls_ = 0;
   analysis::Position results_;    // the position of the current store's results
   const UOp* output_ = nullptr;   // the pointer through which results are stored

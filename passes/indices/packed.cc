@@ -89,18 +89,21 @@ bool IndexLowering::IsSumOf(const UOp* valid, const Window& window,
   return true;
 }
 
-analysis::Position IndexLowering::WithoutPadding(analysis::Position at, const Shape& shape) {
-  if (clamped_) {
-    // Neighbouring results read neighbouring elements, in the padding too, so that a copy has each
-    // element of their windows once.
-    NodeMap<const UOp*> changed = unclamped_;
-    const std::vector<const UOp*> before = at.index;
-    for (const UOp*& index : at.index) index = Replaced(index, changed);
-    if (at.index != before) {
-      if (at.valid) at.valid = Replaced(at.valid, changed);
-      at.valid = InShape(at.index, shape, at.valid);
-    }
+analysis::Position IndexLowering::Unclamped(analysis::Position at, const Shape& shape) {
+  NodeMap<const UOp*> changed = unclamped_;
+  const std::vector<const UOp*> before = at.index;
+  for (const UOp*& index : at.index) index = Replaced(index, changed);
+  if (at.index != before) {
+    if (at.valid) at.valid = Replaced(at.valid, changed);
+    at.valid = InShape(at.index, shape, at.valid);
   }
+  return at;
+}
+
+analysis::Position IndexLowering::WithoutPadding(analysis::Position at, const Shape& shape) {
+  // Neighbouring results read neighbouring elements, in the padding too, so that a copy has each
+  // element of their windows once.
+  if (clamped_) at = Unclamped(std::move(at), shape);
   if (!at.valid) return at;
   NodeSet guards;
   const UOp* inside = nullptr;

@@ -170,10 +170,24 @@ bool Pays(const SoftmaxProduct& p, ShapeMap& shapes, const passes::Target& targe
   return cost::ThroughMemorySeconds(bytes, target) + cost::LaunchSeconds(1, target) > idle;
 }
 
+// Whether a factor is read in windows, that is, in parts of what is repeated.
+bool HasWindows(const UOp* factor) {
+  bool cut = false;
+  for (; IsMovement(factor->op); factor = factor->src(0)) {
+    cut |= factor->op == Op::kShrink;
+    if (cut && factor->op == Op::kExpand) return true;
+  }
+  return false;
+}
+
 // The terms of a block; 0: plain ops take less time. Sets `boundary`.
 int64_t Block(const SoftmaxProduct& p, ShapeMap& shapes, const passes::Target& target,
               Boundary& boundary) {
   if (!boundary.Find(p)) return 0;
+  // The factors of scores are staged a row at a time. Those of a convolution have no rows.
+  const bool convolves = llvm::any_of(
+      boundary.sums, [](const UOp* sum) { return llvm::any_of(sum->src(0)->srcs(), &HasWindows); });
+  if (convolves) return 0;
   if (target.is_gpu) return MatrixBlockOf(p, boundary, shapes, target);
   if (p.sum->dtype.scalar() != Scalar::kF32 || !Pays(p, shapes, target)) return 0;
   return BlockOf(shapes.Of(p.scores)[p.scores_axis].value(), target);

@@ -17,11 +17,12 @@ bool IsCooperative(Op op) {
   return op == Op::kBarrier || op == Op::kShuffle || op == Op::kWmma || op == Op::kLdMatrix;
 }
 
-// The gate of a store, or null.
+// The gate of a store, or null. A gate for each element is no condition of an `if`.
 const UOp* GateOf(const UOp* u) {
   if (!WritesMemory(u->op)) return nullptr;
   const UOp* address = u->src(0);
-  return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
+  const bool has_gate = address->op == Op::kIndex && address->num_srcs == 3;
+  return has_gate && address->src(2)->dtype.lanes() == 1 ? address->src(2) : nullptr;
 }
 
 class Writer {

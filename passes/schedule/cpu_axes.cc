@@ -175,8 +175,7 @@ void LoopToGroups(ScheduleBuilder& t, analysis::LoopSet shared, int64_t enough, 
   for (size_t i : globals) items *= t.Size(i);
   // The names of whole axes, the innermost first: a directive moves axes.
   std::vector<std::string> whole;
-  while (!globals.empty() && items > many && !t.IsSymbolic(globals.back()) &&
-         items / t.Size(globals.back()) >= enough) {
+  while (!globals.empty() && items > many && items / t.Size(globals.back()) >= enough) {
     whole.push_back(t.nest().axes[globals.back()].name);
     items /= t.Size(globals.pop_back_val());
   }

@@ -50,6 +50,24 @@ bool HasIndexArithmetic(const Body& body) {
   return false;
 }
 
+// A kernel as a blocked contraction, and its predicted time.
+struct Contracted {
+  const UOp* root;
+  std::vector<Directive> directives;
+  std::vector<Axis> axes;
+  double seconds;
+};
+
+// Whether every address is affine along the axes of vectors, so that a prediction of their accesses
+// can be trusted.
+bool VectorsAreAffine(const ScheduleBuilder& builder) {
+  return llvm::all_of(builder.Axes(AxisKind::kVector), [&](size_t axis) {
+    return llvm::all_of(builder.accesses(), [&](const analysis::Access& a) {
+      return builder.Stride(a, axis).has_value();
+    });
+  });
+}
+
 // Chooses directives for a kernel that has none, and values to stage or to pack. Returns false if
 // the kernel does not have this form; then its body may have changed.
 bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
@@ -82,13 +100,28 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   const bool folds = llvm::any_of(
       start.base, [&](const auto& base) { return base.reduce && folded.Contains(base.reduce); });
   const bool may_contract = !folds && !tuples && form != Form::kOther;
+  // A CPU's contraction. Its vectors are not masked.
+  std::optional<Contracted> contracted;
+  std::optional<Candidates> contractions;
+  if (candidates) contractions = *candidates;
   if (may_contract && !target.is_gpu) {
     const UOp* const plain = kernel.body.root;
-    if (std::optional<loop_nest::LoopNest> nest =
-            ScheduleCpuContraction(module, calls, kernel, target, candidates)) {
+    if (std::optional<loop_nest::LoopNest> nest = ScheduleCpuContraction(
+            module, calls, kernel, target, contractions ? &*contractions : nullptr)) {
       kernel.axes = nest->ToAxes();
-      ++statistics["schedule.contractions"];
-      return count();
+      const bool may_mask = form == Form::kCheapest && target.masked_access &&
+                            llvm::any_of(start.base, [](const analysis::BaseAxis& base) {
+                              return base.IsStored() && base.size.is_symbolic();
+                            });
+      const absl::StatusOr<cost::Cost> cost =
+          may_mask ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
+      if (!cost.ok()) {
+        ++statistics["schedule.contractions"];
+        if (candidates) *candidates = *std::move(contractions);
+        return count();
+      }
+      contracted = {kernel.body.root, std::move(kernel.directives), kernel.axes, cost->OnDevice()};
+      kernel.directives.clear();
     }
     kernel.body.root = plain;
   }
@@ -144,6 +177,15 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
     }
     kernel.body.root = plain;
     if (only_contraction) return false;
+  }
+  if (contracted && (contracted->seconds * (1 - target.prediction_error) <= seconds ||
+                     !VectorsAreAffine(builder))) {
+    kernel.body.root = contracted->root;
+    kernel.directives = std::move(contracted->directives);
+    kernel.axes = std::move(contracted->axes);
+    ++statistics["schedule.contractions"];
+    if (candidates) *candidates = *std::move(contractions);
+    return count();
   }
   kernel.directives = builder.directives();
   kernel.axes = builder.nest().ToAxes();

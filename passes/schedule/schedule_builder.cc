@@ -102,11 +102,11 @@ bool ScheduleBuilder::MayOverlap(size_t axis) const {
 }
 
 int64_t ScheduleBuilder::LanesAlong(size_t axis, int64_t most) const {
-  if (IsSymbolic(axis)) return 1;
   const int64_t size = Size(axis), divisor = PowerOfTwoDivisor(size, most);
-  if (divisor == most || !MayOverlap(axis)) return divisor;
   const auto widest =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(size, most))));
+  if (IsSymbolic(axis)) return target_.masked_access && MayPad(axis) ? widest : 1;
+  if (divisor == most || !MayOverlap(axis)) return divisor;
   const auto vectors = static_cast<double>(CeilDiv(size, widest));
   return vectors * target_.unaligned_weight < static_cast<double>(size / divisor) ? widest
                                                                                   : divisor;

@@ -65,16 +65,21 @@ class ScheduleBuilder {
   }
   bool Neighbours(size_t axis) { return Keep(directive::Neighbours{nest_.axes[axis].name}); }
   bool StageInOutput(size_t axis) { return Keep(directive::StageInOutput{nest_.axes[axis].name}); }
+  bool Pad(size_t axis, int64_t size) {
+    return Keep(directive::PadTo{nest_.axes[axis].name, size});
+  }
   // Applies directive D to `size` steps of an axis. If they do not divide the axis, blocks of
-  // `block` steps, a multiple of `size`, overlap (MayOverlap). Changes nothing if that is not
-  // legal.
+  // `block` steps, a multiple of `size`, overlap (MayOverlap); a symbolic axis is padded to such
+  // blocks. Changes nothing if that is not legal.
   template <typename D>
   bool TryBlock(size_t axis, int64_t size, int64_t block = 0) {
     const State before = Save();
     const std::string name = nest_.axes[axis].name;
-    if (Size(axis) % size != 0 && !Try<directive::Overlap>(axis, std::max(size, block))) {
-      return false;
-    }
+    const int64_t whole = std::max(size, block);
+    const bool fits = IsSymbolic(axis)         ? Pad(axis, whole)
+                      : Size(axis) % size != 0 ? Try<directive::Overlap>(axis, whole)
+                                               : true;
+    if (!fits) return false;
     if (Try<D>(nest_.AxisNamed(name), size)) return true;
     Restore(before);
     return false;
@@ -123,7 +128,8 @@ class ScheduleBuilder {
   // Whether the last of an axis's blocks may overlap the one before.
   bool MayOverlap(size_t axis) const;
   // The lanes of vectors along an axis, a power of two of at most `most`. They divide the axis, or
-  // it may overlap and has far fewer vectors then.
+  // it may overlap and has far fewer vectors then, or it is symbolic and can be padded, and the
+  // target has accesses that leave out what is padding.
   int64_t LanesAlong(size_t axis, int64_t most) const;
   // Whether `rows` divides an axis, or pads it with acceptable overhead.
   bool IsTileable(size_t axis, int64_t rows) const;

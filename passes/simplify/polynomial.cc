@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMaxMonomials = 48;
 constexpr size_t kMaxDegree = 6;
 constexpr int kMaxDepth = 16;  // of sums in products and products in sums
+constexpr size_t kMaxQuotients = 8;
 
 bool UOpIdLess(const UOp* a, const UOp* b) { return a->id < b->id; }
 
@@ -226,6 +227,18 @@ std::optional<Polynomial> Polynomial::Shifted(const UOp* atom, int64_t offset) c
 }
 
 bool Polynomial::IsNonNegative(analysis::Bounds& bounds) const {
+  std::optional<Polynomial> p = *this;
+  for (size_t quotients = 0; quotients <= kMaxQuotients; ++quotients) {
+    p = p->LeastOverIds(bounds);
+    if (!p) return false;
+    if (p->IsNonNegativeTermByTerm(bounds)) return true;
+    p = p->TimesDivisor(bounds);
+    if (!p) return false;
+  }
+  return false;
+}
+
+std::optional<Polynomial> Polynomial::LeastOverIds(analysis::Bounds& bounds) const {
   Polynomial p = *this;
   // A polynomial that is linear in an atom is least at one of the atom's ends.
   for (size_t steps = 0; steps <= kMaxMonomials; ++steps) {
@@ -241,20 +254,25 @@ bool Polynomial::IsNonNegative(analysis::Bounds& bounds) const {
         }
       }
     }
-    if (!atom) break;
+    if (!atom) return p;
     const auto parts = p.SplitAt(atom);
-    if (!parts) return false;
+    if (!parts) return std::nullopt;
     const analysis::Interval slope = parts->first.Range(bounds);
     if (slope.lo >= 0) {
       p = parts->second;
       continue;
     }
-    if (slope.hi > 0) return false;
+    if (slope.hi > 0) return std::nullopt;
     const std::optional<Polynomial> least = last->Times(parts->first);
     std::optional<Polynomial> sum = least ? least->Plus(parts->second, 1) : std::nullopt;
-    if (!sum) return false;
+    if (!sum) return std::nullopt;
     p = *std::move(sum);
   }
+  return p;
+}
+
+bool Polynomial::IsNonNegativeTermByTerm(analysis::Bounds& bounds) const {
+  Polynomial p = *this;
   if (p.Range(bounds).lo >= 0) return true;
   // With each atom counted from its least value, a sum without negative terms is not negative.
   std::vector<const UOp*> atoms;
@@ -270,6 +288,33 @@ bool Polynomial::IsNonNegative(analysis::Bounds& bounds) const {
     p = *std::move(shifted);
   }
   return std::all_of(p.terms_.begin(), p.terms_.end(), [](const auto& t) { return t.second > 0; });
+}
+
+std::optional<Polynomial> Polynomial::TimesDivisor(analysis::Bounds& bounds) const {
+  const UOp* quotient = nullptr;
+  for (const auto& [monomial, coefficient] : terms_) {
+    for (const UOp* u : monomial) {
+      const bool divides = u->op == Op::kFloorDiv && IsConst(u->src(1)) && u->src(1)->word() > 0;
+      // As in LeastOverIds, the latest node first.
+      if (divides && (!quotient || u->id > quotient->id)) quotient = u;
+    }
+  }
+  if (!quotient) return std::nullopt;
+  const int64_t divisor = quotient->src(1)->word();
+  const auto parts = SplitAt(quotient);
+  std::optional<Polynomial> end = Of(quotient->src(0));
+  if (!parts || !end) return std::nullopt;
+  // divisor * quotient is at most the dividend, and at least the dividend - (divisor - 1).
+  const analysis::Interval slope = parts->first.Range(bounds);
+  if (slope.lo >= 0) {
+    end = end->Plus(Constant(divisor - 1), -1);
+  } else if (slope.hi > 0) {
+    return std::nullopt;
+  }
+  const std::optional<Polynomial> least = end ? end->Times(parts->first) : std::nullopt;
+  const std::optional<Polynomial> sum = least ? least->Plus(parts->second, divisor) : std::nullopt;
+  // An integer is not negative if divisor times it is above -divisor.
+  return sum ? sum->Plus(Constant(divisor - 1), 1) : std::nullopt;
 }
 
 const UOp* Polynomial::Build(Context& ctx) const {

@@ -54,6 +54,12 @@ class Polynomial {
   std::optional<std::pair<Polynomial, Polynomial>> SplitAt(const UOp* atom) const;
   // An interval of the value, from intervals of the atoms alone.
   analysis::Interval Range(analysis::Bounds& bounds) const;
+  // Steps of IsNonNegative: a polynomial without ids, whose value is the least that this one has
+  // over the ids' values, or less; a proof by the atoms' bounds; and a polynomial that is negative
+  // wherever this one is, and lacks a quotient that this one has. nullopt: there is none.
+  std::optional<Polynomial> LeastOverIds(analysis::Bounds& bounds) const;
+  bool IsNonNegativeTermByTerm(analysis::Bounds& bounds) const;
+  std::optional<Polynomial> TimesDivisor(analysis::Bounds& bounds) const;
   // The value for `atom` = atom + offset.
   std::optional<Polynomial> Shifted(const UOp* atom, int64_t offset) const;
 

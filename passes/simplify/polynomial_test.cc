@@ -29,6 +29,8 @@ class RandomIndex {
     along_ = b.Special(SpecialName::kGrid0, b.Add(m_, b.Index(1)));
     block_ = b.Range(b.Index(3));
     lane_ = b.Unroll(0, 3);
+    half_ = b.Alu(Op::kFloorDiv, {b.Add(n_, b.Index(1)), b.Index(2)});
+    step_ = b.Range(half_);
     clamped_ = b.Alu(Op::kMin, {b.Add(b.Mul(block_, b.Index(2)), lane_), b.Sub(n_, b.Index(1))});
   }
 
@@ -46,13 +48,14 @@ class RandomIndex {
     return sum;
   }
   const UOp* Extent() {
-    const UOp* var = Int(0, 1) ? n_ : m_;
+    const UOp* vars[] = {n_, n_, m_, m_, half_};
+    const UOp* var = vars[Int(0, 4)];
     if (Int(0, 1)) var = b.Add(var, b.Index(Int(1, 3)));
     return Int(0, 2) ? var : b.Mul(var, b.Index(Int(2, 3)));
   }
   const UOp* Leaf() {
-    const UOp* leaves[] = {n_, m_, up_, along_, block_, lane_, clamped_};
-    return leaves[Int(0, 6)];
+    const UOp* leaves[] = {n_, m_, up_, along_, block_, lane_, clamped_, half_, step_};
+    return leaves[Int(0, 8)];
   }
 
   // Calls `visit` with all values of the leaves.
@@ -62,13 +65,16 @@ class RandomIndex {
       for (int64_t m = 2; m <= 5; ++m) {
         for (int64_t up = 0; up < n; ++up) {
           for (int64_t along = 0; along <= m; ++along) {
-            for (int64_t both = 0; both < 9; ++both) {
-              visit(Values{{n_, {n}},
-                           {m_, {m}},
-                           {up_, {up}},
-                           {along_, {along}},
-                           {block_, {both / 3}},
-                           {lane_, {both % 3}}});
+            for (int64_t step = 0; step < (n + 1) / 2; ++step) {
+              for (int64_t both = 0; both < 9; ++both) {
+                visit(Values{{n_, {n}},
+                             {m_, {m}},
+                             {up_, {up}},
+                             {along_, {along}},
+                             {step_, {step}},
+                             {block_, {both / 3}},
+                             {lane_, {both % 3}}});
+              }
             }
           }
         }
@@ -82,7 +88,7 @@ class RandomIndex {
 
  private:
   std::mt19937_64 rng_;
-  const UOp *n_, *m_, *up_, *along_, *block_, *lane_, *clamped_;
+  const UOp *n_, *m_, *up_, *along_, *block_, *lane_, *clamped_, *half_, *step_;
 };
 
 int64_t ValueOf(const UOp* u, Values values) { return Evaluate(u, values)->at(0); }
@@ -114,6 +120,37 @@ TEST(Polynomial, RandomQuotientsKeepTheirValues) {
   }
   // Otherwise the test would show little.
   EXPECT_GT(exact, 30);
+}
+
+// A window of three elements, two after the one before: row-major in rows that are longer than the
+// axis, whose results are (v + 1) / 2.
+TEST(Polynomial, StridedWindowsHaveNoQuotients) {
+  Context ctx;
+  Module module;
+  module.vars.push_back({"v", 1, 960, {}});
+  Builder b(ctx);
+  Simplifier simplify(ctx, &module);
+  const UOp* v = b.Var("v");
+  const UOp* results = b.Alu(Op::kFloorDiv, {b.Add(v, b.Index(1)), b.Index(2)});
+  const UOp* first = b.Mul(b.Range(results), b.Index(2));
+  const UOp* tap = b.Unroll(0, 3);
+  const UOp* row = b.Add(b.Mul(v, b.Index(2)), b.Index(5));
+  const UOp* flat = b.Add(b.Mul(tap, row), first);
+  const UOp* padded = b.Add(v, b.Index(2));
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorMod, {flat, padded})), simplify(b.Add(tap, first)));
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorDiv, {flat, b.Mul(row, b.Index(3))})), b.Index(0));
+  // Results of a second such window, of which there are ((v - 1) / 2 + 1 - 1) / 2 + 1.
+  const UOp* halved = b.Add(b.Alu(Op::kFloorDiv, {b.Sub(v, b.Index(1)), b.Index(2)}), b.Index(1));
+  const UOp* again =
+      b.Add(b.Alu(Op::kFloorDiv, {b.Sub(halved, b.Index(1)), b.Index(2)}), b.Index(1));
+  const UOp* second = b.Mul(b.Range(again), b.Index(2));
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorDiv, {second, halved})), b.Index(0));
+  // In shorter rows the last element of the last window is in the next one.
+  const UOp* shorter = b.Add(v, b.Index(1));
+  EXPECT_NE(
+      simplify(b.Alu(Op::kFloorMod,
+                     {b.Add(b.Mul(tap, b.Add(b.Mul(v, b.Index(2)), b.Index(3))), first), shorter})),
+      simplify(b.Add(tap, first)));
 }
 
 TEST(Polynomial, WhatIsProvenIsTrue) {

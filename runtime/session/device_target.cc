@@ -48,6 +48,7 @@ passes::Target TargetForDevice(const DeviceInfo& device) {
   target.fp16 = target.fp16 && device.fp16;
   target.fp64 = device.fp64;
   target.int64 = device.int64;
+  if (device.is_native) target.masked_access = device.native.f32 >= 8;
   if (device.is_native && device.byte_dots) {
     target.byte_dots = true;
     target.dot4_rate = 1;
@@ -85,6 +86,7 @@ absl::StatusOr<passes::Target> ChooseTarget(std::string_view wish, std::string_v
   if (!target.ok() || !device.is_native) return target;
   passes::Target adapted = llvm_ir::Adapted(*std::move(target));
   adapted.byte_dots = adapted.byte_dots && device.byte_dots;
+  adapted.masked_access = adapted.masked_access && device.native.f32 >= 8;
   // Without the instruction for it, dot4 is made of instructions on vectors that the device must
   // have.
   if (adapted.alu_width > static_cast<int>(device.native.f32) * 4) adapted.dot4_rate = 0;
