@@ -1,5 +1,5 @@
-// Copies the factors of convolutions, and of products of bytes, to a layout in which their terms are
-// runs of memory.
+// Copies the factors of convolutions, and of products of bytes, to a layout in which their terms
+// are runs of memory.
 #ifndef TG_PASSES_KERNELIZE_TERM_RUNS_H_
 #define TG_PASSES_KERNELIZE_TERM_RUNS_H_
 
@@ -15,7 +15,8 @@ namespace tg::kernelize {
 // innermost are stored once more with it there. So a work-group of a GPU with matrix instructions
 // copies runs of 16 bytes, of one position in the window, instead of single elements. Copies of
 // params are moved to @init (hoist.h); a value that only convolutions read is stored like this in
-// the first place. Likewise sums of products of bytes over one axis. Reassociates the sum. Updates `fused` (prepare.h).
+// the first place. Likewise sums of products of bytes over one axis. Reassociates the sum. Updates
+// `fused` (prepare.h).
 void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
                     const passes::Target& target, NodeSet& fused, UOpSpan order);
 
