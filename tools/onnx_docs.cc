@@ -30,9 +30,10 @@ The following holds for all operators:
   `NonMaxSuppression`, are [measured](sizes.md#sizes-that-depend-on-data) in each run. Where neither is possible, the
   import fails, with an error that names the node and the number of its input.
 - A `Loop`, `Scan` or recurrence of more than 8 iterations is a [loop](ir.md#loops) whose iterations share kernels; its
-  length may be symbolic. Where a `Loop` ends may depend on data, if it stacks no results. A loop whose values change
-  their shapes, or that decides shapes by the number of the iteration, is unrolled, up to 4096 iterations. A model has
-  up to 2^20 nodes with functions and unrolled loops expanded, a tensor up to 2^48 elements.
+  length may be symbolic. A `Loop` whose condition counts up to a size (`i + 1 < n`, as TensorFlow writes loops) has
+  that length. Where it ends may depend on data, if it stacks no results. A loop whose values change their shapes, or
+  that decides shapes by the number of the iteration, is unrolled, up to 4096 iterations. A model has up to 2^20 nodes
+  with functions and unrolled loops expanded, a tensor up to 2^48 elements.
 - Where the condition of an `If` depends on data, one branch runs, or both if they are small. The extents of a result may
   differ between the branches, its type and rank may not.
 - Sequences and optionals are resolved when the model is read; tensors of strings, and maps, are errors.

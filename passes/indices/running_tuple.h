@@ -1,6 +1,6 @@
 // Tuples whose first number is a maximum that the others are relative to, as those of a softmax in
 // blocks: what is combined has been multiplied by exp2(-scale * maximum). A block may then be
-// computed with the maximum of all blocks so far in place of its own, and added to what they gave.
+// computed with the maximum of all blocks so far, and added to what they gave.
 #ifndef TG_PASSES_INDICES_RUNNING_TUPLE_H_
 #define TG_PASSES_INDICES_RUNNING_TUPLE_H_
 
