@@ -184,11 +184,12 @@ class WorkBuilder {
   }
 
   // MemoryAccess::parts for vectors along an axis. Where a padded axis ends, a vector is cut at a
-  // lane that is known. At the edges of a window most vectors are cut once. Masked accesses are
-  // not cut.
+  // lane that is known. At the edges of a window most vectors are cut once. Masked accesses of
+  // neighbouring results are not cut.
   double PartsOf(const analysis::Access& a, size_t axis) const {
     const size_t base = s_.axes[axis].base;
-    if (!IsGatedAlong(a, axis) || target_.masked_access) return 1;
+    if (!IsGatedAlong(a, axis)) return 1;
+    if (target_.masked_access && s_.base[base].IsStored()) return 1;
     if (s_.padded[base]) {
       const auto lanes = static_cast<uint64_t>(s_.axes[axis].max_size);
       const auto rest = static_cast<uint64_t>(s_.base[base].max_size) % lanes;
