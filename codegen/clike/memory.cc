@@ -1,6 +1,7 @@
 // Writes loads and stores, whatever the language: gates, registers, masks of bools in memory.
 #include "codegen/clike/cat.h"
 #include "codegen/clike/kernel_writer.h"
+#include "ir/masked_access.h"
 
 namespace tg::clike {
 
@@ -22,7 +23,7 @@ absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType va
   if (address->dtype.lanes() != 1) {
     return Unsupported(u, "it has an address a lane; devectorize makes them one");
   }
-  if (const UOp* gate = GateOf(u->src(0)); gate && gate->dtype.lanes() > 1) {
+  if (MaskOf(address)) {
     return Unsupported(u, Cat(language_.title, " has no access with a gate for each element"));
   }
   if (!converts && BitWidth(memory->dtype.scalar()) != BitWidth(value.scalar())) {

@@ -114,8 +114,6 @@ class KernelWriter {
   void WriteMasked(const std::string& pointer, const std::string& mask, DType type,
                    const std::string& value, bool to_half);
   const UOp* GateOf(const UOp* address) const;
-  // The gates of an access that has one for each element, or null.
-  const UOp* MaskOf(const UOp* address) const;
   // The gate of a store, unless an enclosing `if` has the same one.
   const UOp* OwnGate(const UOp* address) const;
   // Memory of the work-group in the function's argument: its offset. `each_item`: a copy for each

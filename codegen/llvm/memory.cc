@@ -3,6 +3,7 @@
 
 #include "codegen/clike/read_ahead.h"
 #include "codegen/llvm/kernel_writer.h"
+#include "ir/masked_access.h"
 #include "ir/transpose.h"
 
 namespace tg::llvm_ir {
@@ -29,12 +30,7 @@ std::string HalfType(int lanes) {
 
 const UOp* KernelWriter::GateOf(const UOp* address) const {
   const bool has_gate = address->op == Op::kIndex && address->num_srcs == 3;
-  return has_gate && address->src(2)->dtype.lanes() == 1 ? address->src(2) : nullptr;
-}
-
-const UOp* KernelWriter::MaskOf(const UOp* address) const {
-  const bool has_gate = address->op == Op::kIndex && address->num_srcs == 3;
-  return has_gate && address->src(2)->dtype.lanes() > 1 ? address->src(2) : nullptr;
+  return has_gate && !MaskOf(address) ? address->src(2) : nullptr;
 }
 
 const UOp* KernelWriter::OwnGate(const UOp* address) const {

@@ -1,5 +1,6 @@
 // V208, V507: addresses and accesses.
 #include "base/check.h"
+#include "ir/masked_access.h"
 #include "ir/op_groups.h"
 #include "ir/verify/body_check.h"
 #include "ir/verify/type_rules.h"
@@ -50,14 +51,6 @@ bool CheckIndex(BodyCheck& c, const UOp* u) {
               "the gate is a bool, one for all addresses or one each, not " + gate.ToString());
 }
 
-// The gates of the elements of an access to one address, if it has one for each; else null.
-const UOp* MaskOf(const UOp* access) {
-  const UOp* address = access->src(0);
-  const bool is_one = address->op == Op::kIndex && address->dtype.lanes() == 1;
-  if (!is_one || address->num_srcs < 3 || address->src(2)->dtype.lanes() == 1) return nullptr;
-  return address->src(2);
-}
-
 // In late stages, memory of a type in which the target does not compute is accessed as f32 (for f16
 // the access converts) or as its bits.
 bool Converts(Stage stage, Scalar memory, Scalar value) {
@@ -85,7 +78,7 @@ bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& 
       return Fail(c, u, "a stride is for several elements from one address on, when expanded");
     }
   }
-  if (const UOp* mask = MaskOf(u);
+  if (const UOp* mask = MaskOf(u->src(0));
       mask && (mask->dtype.lanes() != value.lanes() || u->word() != 0)) {
     return Fail(c, u,
                 "its address has a gate for each element, " + mask->dtype.ToString() +

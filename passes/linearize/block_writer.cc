@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "ir/masked_access.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg::linearize {
@@ -22,7 +23,7 @@ const UOp* GateOf(const UOp* u) {
   if (!WritesMemory(u->op)) return nullptr;
   const UOp* address = u->src(0);
   const bool has_gate = address->op == Op::kIndex && address->num_srcs == 3;
-  return has_gate && address->src(2)->dtype.lanes() == 1 ? address->src(2) : nullptr;
+  return has_gate && !MaskOf(address) ? address->src(2) : nullptr;
 }
 
 class Writer {

@@ -5,9 +5,11 @@
 #include "codegen/opencl/renderer.h"
 #include "ir/interpret/compare_values.h"
 #include "ir/interpret/run.h"
+#include "ir/masked_access.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
 #include "passes/kernelize/kernelize.h"
@@ -20,6 +22,15 @@
 
 namespace tg::fuzz {
 namespace {
+
+// Whether an address has a gate for each element, which only renderers of machine code take.
+bool HasMaskedAccess(const Module& module) {
+  return llvm::any_of(module.kernels, [](const auto& kernel) {
+    return llvm::any_of(PostOrder(kernel->body.root), [](const UOp* u) {
+      return (u->op == Op::kLoad || u->op == Op::kStore) && MaskOf(u->src(0));
+    });
+  });
+}
 
 using testing::RandomProgram;
 using testing::Rng;
@@ -198,8 +209,7 @@ class Checker {
     if (options_.shuffle && rng_.Percent(50))
       order["shuffle"] = std::to_string(rng_.Below(1 << 30));
     if (!RunPass(linearize::kLinearizePass, order)) return false;
-    // What has an address with a gate for each element is for machine code.
-    if (outcome_.target.masked_access) return true;
+    if (HasMaskedAccess(*module_)) return true;
     Begin("render");
     const auto rendered = opencl::RenderModule(*module_, outcome_.target);
     if (!rendered.ok()) return Fail("render", Text(rendered.status().message()));
