@@ -3,58 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/affine.h"
 
 namespace tg::clike {
 namespace {
-
-// A sum of multiples of loop counters, positions in the grid and other nodes.
-struct Affine {
-  std::map<const UOp*, int64_t> terms;
-  int64_t constant = 0;
-  friend auto operator<=>(const Affine&, const Affine&) = default;
-};
-
-class AffineForms {
- public:
-  const Affine& Of(const UOp* u) {
-    const auto [found, is_new] = forms_.try_emplace(u);
-    if (is_new) {
-      Affine form = Make(u);
-      return forms_[u] = std::move(form);
-    }
-    return found->second;
-  }
-
- private:
-  Affine Make(const UOp* u) {
-    if (IsConst(u)) return {{}, u->word()};
-    if (u->op == Op::kAdd || u->op == Op::kSub) {
-      Affine sum = Of(u->src(0));
-      Add(sum, Of(u->src(1)), u->op == Op::kAdd ? 1 : -1);
-      return sum;
-    }
-    if (u->op == Op::kMul && IsConst(u->src(1))) {
-      Affine product;
-      Add(product, Of(u->src(0)), u->src(1)->word());
-      return product;
-    }
-    return {{{u, 1}}, 0};
-  }
-
-  static void Add(Affine& sum, const Affine& form, int64_t factor) {
-    sum.constant += form.constant * factor;
-    for (const auto& [node, coefficient] : form.terms) {
-      if ((sum.terms[node] += coefficient * factor) == 0) sum.terms.erase(node);
-    }
-  }
-
-  std::map<const UOp*, Affine> forms_;
-};
 
 // The loop counters and positions in the grid from which a value is computed.
 class Origins {
@@ -75,6 +35,15 @@ class Origins {
   std::map<const UOp*, std::set<const UOp*>> origins_;
 };
 
+// The terms of an address, in an order that equal sums share.
+using Terms = std::vector<std::pair<const UOp*, int64_t>>;
+Terms SortedTerms(const analysis::AffineExpr& form) {
+  Terms terms;
+  for (const auto& [node, coef] : form.terms) terms.emplace_back(node, coef);
+  llvm::sort(terms);
+  return terms;
+}
+
 struct Access {
   int64_t constant;
   const UOp* load;
@@ -85,13 +54,11 @@ struct Access {
 llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Target& target) {
   llvm::DenseSet<const UOp*> result;
   if (target.HidesWaits()) return result;
-  AffineForms forms;
   Origins origins;
   std::vector<const UOp*> loops;
   std::vector<const UOp*> grid;
   // Loads in one loop from one buffer whose addresses differ by a constant.
-  using Key = std::pair<std::pair<const UOp*, const UOp*>, std::map<const UOp*, int64_t>>;
-  std::map<Key, std::vector<Access>> accesses;
+  std::map<std::tuple<const UOp*, const UOp*, Terms>, std::vector<Access>> accesses;
   for (const UOp* u : kernel.body.linear) {
     if (u->op == Op::kSpecial) grid.push_back(u);
     if (u->op == Op::kRange) loops.push_back(u);
@@ -106,8 +73,8 @@ llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Tar
     const int64_t element = ByteSize(memory->dtype.scalar());
     const bool is_large =
         memory->dtype.size() < 0 || memory->dtype.size() * element > target.near_cache_bytes;
-    const Affine& form = forms.Of(address->src(1));
-    if (!is_large || !form.terms.contains(loops.back())) continue;
+    const std::optional<analysis::AffineExpr> form = analysis::ParseAffine(address->src(1));
+    if (!is_large || !form || form->CoefOf(loops.back()) == 0) continue;
     // Considers only loads whose address depends on every enclosing loop and every dimension of the
     // grid, so that an element is hardly read twice.
     const std::set<const UOp*>& from = origins.Of(address->src(1));
@@ -116,12 +83,14 @@ llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const passes::Tar
         !std::all_of(grid.begin(), grid.end(), is_origin)) {
       continue;
     }
-    accesses[{{memory, loops.back()}, form.terms}].push_back({form.constant, u});
+    accesses[{memory, loops.back(), SortedTerms(*form)}].push_back({form->constant, u});
   }
   for (auto& [key, all] : accesses) {
-    const auto& [place, terms] = key;
-    const int64_t element = ByteSize(place.first->dtype.scalar());
-    const int64_t step = std::abs(terms.at(place.second));
+    const auto& [memory, loop, terms] = key;
+    const int64_t element = ByteSize(memory->dtype.scalar());
+    const UOp* const counter = loop;
+    const int64_t step = std::abs(
+        llvm::find_if(terms, [&](const auto& term) { return term.first == counter; })->second);
     if (step * element >= target.cache_line) continue;
     std::stable_sort(all.begin(), all.end(),
                      [](const Access& a, const Access& b) { return a.constant < b.constant; });

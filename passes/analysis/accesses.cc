@@ -9,6 +9,7 @@
 #include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/affine.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/view_index.h"
 
@@ -23,35 +24,25 @@ NodeSet PartsOf(const UOp* u) {
   return parts;
 }
 
-// The factor of each leaf in `index`, a sum of products with constants (0: it does not occur);
-// nullopt for a leaf that also occurs in another op.
+// The factor of each leaf in `index` (0: it does not occur); nullopt for a leaf that also occurs in
+// another term.
 std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
                                               const std::vector<const UOp*>& leaves) {
+  const std::optional<AffineExpr> sum = ParseAffine(index);
   std::vector<std::optional<int64_t>> strides(leaves.size(), 0);
-  llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> terms = {{index, 1}};
-  while (!terms.empty()) {
-    const auto [u, factor] = terms.pop_back_val();
-    const auto leaf = std::find(leaves.begin(), leaves.end(), u);
-    if (leaf != leaves.end()) {
-      std::optional<int64_t>& stride = strides[static_cast<size_t>(leaf - leaves.begin())];
-      if (stride) *stride += factor;
-    } else if (u->op == Op::kAdd) {
-      terms.emplace_back(u->src(0), factor);
-      terms.emplace_back(u->src(1), factor);
-    } else if (u->op == Op::kSub) {
-      terms.emplace_back(u->src(0), factor);
-      terms.emplace_back(u->src(1), -factor);
-    } else if (u->op == Op::kMul && IsConst(u->src(1))) {
-      terms.emplace_back(u->src(0), factor * u->src(1)->word());
-    } else if (u->op == Op::kMul && IsConst(u->src(0))) {
-      terms.emplace_back(u->src(1), factor * u->src(0)->word());
-    } else if (u->num_srcs > 0) {
-      const NodeSet parts = PartsOf(u);
-      for (size_t i = 0; i < leaves.size(); ++i) {
-        if (parts.Contains(leaves[i])) strides[i] = std::nullopt;
-      }
+  const auto spoil = [&](const UOp* u) {
+    if (u->num_srcs == 0 || llvm::is_contained(leaves, u)) return;
+    const NodeSet parts = PartsOf(u);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (parts.Contains(leaves[i])) strides[i] = std::nullopt;
     }
+  };
+  if (!sum) {
+    spoil(index);
+    return strides;
   }
+  for (size_t i = 0; i < leaves.size(); ++i) strides[i] = sum->CoefOf(leaves[i]);
+  for (const AffineExpr::Term& term : sum->terms) spoil(term.node);
   return strides;
 }
 

@@ -69,8 +69,8 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, passes::Target ta
   Body& body = kernel.body;
   RootOrder order(body);
   const Contents contents(order.Get());
-  // Accesses are split only while all addresses have type index, which is what AffineAddress can
-  // analyse. A kernel with other addresses has been through this pass before.
+  // Accesses are split only while all addresses have type index, which is what AffineExpr
+  // can analyse. A kernel with other addresses has been through this pass before.
   const bool is_first = !contents.narrow_addresses;
   // Comes before vectors are split, because there are fewer nodes then.
   if (contents.Has(Op::kMulAcc)) legalize::SplitIntegerMulAcc(body);

@@ -19,8 +19,8 @@ bool AccessBefore(const LaneAccess& a, const LaneAccess& b, bool under_masks) {
   const auto& s = a.address.terms;
   const auto& t = b.address.terms;
   for (size_t i = 0; i < std::min(s.size(), t.size()); ++i) {
-    const auto x = std::pair(s[i].first->id, s[i].second);
-    const auto y = std::pair(t[i].first->id, t[i].second);
+    const auto x = std::pair(s[i].node->id, s[i].coef);
+    const auto y = std::pair(t[i].node->id, t[i].coef);
     if (x != y) return x < y;
   }
   return std::tuple(s.size(), a.address.constant, gate_a, a.lane) <
@@ -90,7 +90,7 @@ std::vector<ElementRun> RunsUnderMasks(std::span<const LaneAccess> accesses) {
   return FindRuns(accesses, /*under_masks=*/true);
 }
 
-std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets) {
+std::vector<ElementRun> RunsOf(const AffineExpr& base, std::span<const int64_t> offsets) {
   llvm::SmallVector<int, 64> lanes(offsets.size());
   std::iota(lanes.begin(), lanes.end(), 0);
   const auto offset = [&](size_t i) { return offsets[static_cast<size_t>(lanes[i])]; };

@@ -9,14 +9,14 @@
 
 #include "ir/uop.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/devectorize/affine_address.h"
+#include "passes/devectorize/affine_builder.h"
 
 namespace tg::devectorize {
 
 // One lane of an access.
 struct LaneAccess {
   int lane = 0;
-  AffineAddress address;
+  AffineExpr address;
   const UOp* gate = nullptr;         // null: always
   const UOp* alternative = nullptr;  // of a gated load
 };
@@ -25,7 +25,7 @@ struct LaneAccess {
 // a gate for each.
 class ElementRun {
  public:
-  ElementRun(AffineAddress start, const UOp* gate) : start(std::move(start)), gate(gate) {}
+  ElementRun(AffineExpr start, const UOp* gate) : start(std::move(start)), gate(gate) {}
 
   size_t size() const { return ends_.size(); }
   // The lanes that access element start + i. Of a store, the last of these lanes gives the value.
@@ -46,7 +46,7 @@ class ElementRun {
   // Whether lane first + i, and no other, accesses element i, for each i.
   bool IsInOrder(int first) const;
 
-  AffineAddress start;
+  AffineExpr start;
   const UOp* gate;  // null: always, or `gates`
   // By element, if they have different gates.
   std::vector<const UOp*> gates;
@@ -63,7 +63,7 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
 // The same, but consecutive elements may have different gates (ElementRun::gates).
 std::vector<ElementRun> RunsUnderMasks(std::span<const LaneAccess> lanes);
 // The same for lanes at base + offsets[lane], without gates.
-std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets);
+std::vector<ElementRun> RunsOf(const AffineExpr& base, std::span<const int64_t> offsets);
 
 }  // namespace tg::devectorize
 

@@ -24,20 +24,19 @@ std::vector<const UOp*> Conjuncts(const UOp* gate) {
   return all;
 }
 
-std::vector<AffineAddress> ClausesOf(const AffineBuilder& linear,
-                                     const std::vector<const UOp*>& gates,
-                                     const UOp* except = nullptr) {
-  std::vector<AffineAddress> clauses;
+std::vector<AffineExpr> ClausesOf(const AffineBuilder& linear, const std::vector<const UOp*>& gates,
+                                  const UOp* except = nullptr) {
+  std::vector<AffineExpr> clauses;
   for (const UOp* g : gates) {
-    const AffineAddress* clause = linear.ClauseOf(g);
+    const AffineExpr* clause = linear.ClauseOf(g);
     if (clause && g != except) clauses.push_back(*clause);
   }
   return clauses;
 }
 
 // Whether `coordinate` lies outside 0..size-1 wherever `clause` is not negative.
-bool OutsideUnless(AffineBuilder& linear, const AffineAddress& coordinate, int64_t size,
-                   const AffineAddress& clause) {
+bool OutsideUnless(AffineBuilder& linear, const AffineExpr& coordinate, int64_t size,
+                   const AffineExpr& clause) {
   const auto [scale, rest] = linear.Eliminate(coordinate, clause);
   if (scale == 0) return false;
   const analysis::Interval r = linear.BoundsOf(rest);
@@ -45,14 +44,14 @@ bool OutsideUnless(AffineBuilder& linear, const AffineAddress& coordinate, int64
 }
 
 struct Place {
-  AffineAddress x, y;
+  AffineExpr x, y;
 };
 
 // The coordinates of the texel of `element`, assuming that `gates` hold.
-Place PlaceOf(AffineBuilder& linear, const UOp* image, const AffineAddress& element,
+Place PlaceOf(AffineBuilder& linear, const UOp* image, const AffineExpr& element,
               const std::vector<const UOp*>& gates) {
   linear.Assume(ClausesOf(linear, gates));
-  const AffineAddress texel = linear.FloorDiv(element, kChannels);
+  const AffineExpr texel = linear.FloorDiv(element, kChannels);
   Place place{linear.FloorMod(texel, image->dtype.width()),
               linear.FloorDiv(texel, image->dtype.width())};
   linear.Assume({});
@@ -75,19 +74,19 @@ bool AddressesImageElements(const UOp* address) {
 }
 
 const UOp* TexelAddress(Builder& b, AffineBuilder& linear, const UOp* image,
-                        const AffineAddress& first, const UOp* gate) {
+                        const AffineExpr& first, const UOp* gate) {
   const std::vector<const UOp*> gates = Conjuncts(gate);
   return AddressOf(b, linear, image, PlaceOf(linear, image, first, gates), gates);
 }
 
 LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
-                         const AffineAddress& element, const UOp* gate) {
+                         const AffineExpr& element, const UOp* gate) {
   std::vector<const UOp*> gates = Conjuncts(gate);
   const Place place = PlaceOf(linear, image, element, gates);
   for (size_t i = 0; i < gates.size();) {
     // Only the remaining gates may be assumed.
     linear.Assume(ClausesOf(linear, gates, gates[i]));
-    const AffineAddress* clause = linear.ClauseOf(gates[i]);
+    const AffineExpr* clause = linear.ClauseOf(gates[i]);
     if (clause && (OutsideUnless(linear, place.x, image->dtype.width(), *clause) ||
                    OutsideUnless(linear, place.y, image->dtype.height(), *clause))) {
       gates.erase(gates.begin() + static_cast<std::ptrdiff_t>(i));
@@ -98,11 +97,11 @@ LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
   linear.Assume({});
   const UOp* address = AddressOf(b, linear, image, place, gates);
   const UOp* texel = b.Load(address, nullptr, kChannels);
-  const AffineAddress channel = linear.FloorMod(element, kChannels);
+  const AffineExpr channel = linear.FloorMod(element, kChannels);
   if (channel.is_constant()) return {texel, static_cast<int>(channel.constant)};
   const UOp* value = Lane(b, texel, kChannels - 1);
   for (int c = kChannels - 2; c >= 0; --c) {
-    const UOp* below = linear.Less(channel, AffineAddress::Constant(c + 1));
+    const UOp* below = linear.Less(channel, AffineExpr::Constant(c + 1));
     value = b.Where(below, Lane(b, texel, c), value);
   }
   return {value, 0};

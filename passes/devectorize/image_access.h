@@ -7,7 +7,7 @@
 #define TG_PASSES_DEVECTORIZE_IMAGE_ACCESS_H_
 
 #include "ir/builder.h"
-#include "passes/devectorize/affine_address.h"
+#include "passes/devectorize/affine_builder.h"
 #include "passes/devectorize/lane_origins.h"
 
 namespace tg::devectorize {
@@ -18,12 +18,12 @@ bool AddressesImageElements(const UOp* address);
 
 // Loads element `element` of `image`; the value is 0 where `gate` (null: always true) is false.
 LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
-                         const AffineAddress& element, const UOp* gate);
+                         const AffineExpr& element, const UOp* gate);
 
 // The address, under `gate` (null: always true), of the texel whose first element is `first`, a
 // multiple of 4.
 const UOp* TexelAddress(Builder& b, AffineBuilder& linear, const UOp* image,
-                        const AffineAddress& first, const UOp* gate);
+                        const AffineExpr& first, const UOp* gate);
 
 }  // namespace tg::devectorize
 

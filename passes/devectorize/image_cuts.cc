@@ -31,7 +31,7 @@ const UOp* MemoryCutter::LoadImage(const UOp* u, UOpSpan srcs) {
 const UOp* MemoryCutter::StoreImage(const UOp* u, UOpSpan srcs) {
   legalize::Nodes tokens;
   for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
-    AffineAddress start = run.start;
+    AffineExpr start = run.start;
     if (run.size() % 4 != 0 || index_.linear().Divisor(start) % 4 != 0) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(body_.Describe(u),

@@ -72,7 +72,7 @@ bool LaneIndex::IsUniform(const UOp* u) const {
   return std::max(f.index.size(), f.gate.size()) == 1 && f.offsets.empty();
 }
 
-const AffineAddress& LaneIndex::At(const UOp* u, int lane) const {
+const AffineExpr& LaneIndex::At(const UOp* u, int lane) const {
   const Forms& f = FormsOf(u);
   if (!f.offsets.empty()) {
     f.index.resize(f.offsets.size(), f.index[0]);
@@ -85,7 +85,7 @@ const AffineAddress& LaneIndex::At(const UOp* u, int lane) const {
 bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
   const auto n = static_cast<size_t>(u->dtype.lanes());
   if (u->op == Op::kVConst) {
-    forms.index.push_back(AffineAddress::Constant(0));
+    forms.index.push_back(AffineExpr::Constant(0));
     forms.offsets.assign(u->list().begin(), u->list().end());
     return true;
   }
@@ -98,8 +98,8 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
     for (int64_t l : u->list()) forms.offsets.push_back(from.offsets[static_cast<size_t>(l)]);
     return true;
   }
-  std::optional<AffineAddress> base =
-      Sum(u->op, [&](size_t i) -> const AffineAddress& { return FormsOf(u->src(i)).index[0]; });
+  std::optional<AffineExpr> base =
+      Sum(u->op, [&](size_t i) -> const AffineExpr& { return FormsOf(u->src(i)).index[0]; });
   // A product has constant offsets only if one of its factors is the same constant in all lanes.
   const bool multiplies = u->op == Op::kMul || u->op == Op::kMulAcc;
   const auto is_factor = [&](size_t i) {
@@ -124,8 +124,8 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
   return true;
 }
 
-std::optional<AffineAddress> LaneIndex::Sum(
-    Op op, llvm::function_ref<const AffineAddress&(size_t)> src) const {
+std::optional<AffineExpr> LaneIndex::Sum(Op op,
+                                         llvm::function_ref<const AffineExpr&(size_t)> src) const {
   switch (op) {
     case Op::kAdd:
       return linear_.Add(src(0), src(1));
@@ -162,15 +162,15 @@ const UOp* LaneIndex::OpaqueLane(const UOp* u, const UOp* now, int lane) {
   return b_.Alu(u->op, UOpSpan(srcs.data(), srcs.size()));
 }
 
-AffineAddress LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
-  if (u->op == Op::kVConst) return AffineAddress::Constant(u->list()[static_cast<size_t>(lane)]);
+AffineExpr LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
+  if (u->op == Op::kVConst) return AffineExpr::Constant(u->list()[static_cast<size_t>(lane)]);
   if (!SeesThrough(u)) {
     const UOp* scalar = Lane(b_, now, lane);
-    return IsConst(scalar) ? AffineAddress::Constant(scalar->word()) : AffineAddress::Term(scalar);
+    return IsConst(scalar) ? AffineExpr::Constant(scalar->word()) : AffineExpr::Of(scalar);
   }
   if (const auto [from, at] = PickedFrom(u, lane); from) return At(from, at);
-  const auto src = [&](size_t i) -> const AffineAddress& { return At(u->src(i), lane); };
-  if (std::optional<AffineAddress> sum = Sum(u->op, src)) return *std::move(sum);
+  const auto src = [&](size_t i) -> const AffineExpr& { return At(u->src(i), lane); };
+  if (std::optional<AffineExpr> sum = Sum(u->op, src)) return *std::move(sum);
   switch (u->op) {
     case Op::kCDiv:
     case Op::kCMod:
@@ -198,7 +198,7 @@ AffineAddress LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
     default:
       break;
   }
-  return AffineAddress::Term(OpaqueLane(u, now, lane));
+  return AffineExpr::Of(OpaqueLane(u, now, lane));
 }
 
 const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
@@ -233,8 +233,8 @@ const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
     if (IsConst(y)) {
       if (!y->word()) return x;
       // not (d < 0)  <=>  -d - 1 < 0
-      if (const AffineAddress* d = linear_.ClauseOf(x)) {
-        return linear_.Less(linear_.Scale(*d, -1), AffineAddress::Constant(1));
+      if (const AffineExpr* d = linear_.ClauseOf(x)) {
+        return linear_.Less(linear_.Scale(*d, -1), AffineExpr::Constant(1));
       }
     }
   }

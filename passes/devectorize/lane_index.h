@@ -1,5 +1,5 @@
 // LaneIndex: describes every lane of the indices and gates of accesses: a lane of an index as an
-// AffineAddress, a lane of a gate as a scalar node in canonical form.
+// AffineExpr, a lane of a gate as a scalar node in canonical form.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 #define TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 
@@ -12,7 +12,7 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/devectorize/affine_address.h"
+#include "passes/devectorize/affine_builder.h"
 
 namespace tg::devectorize {
 
@@ -28,11 +28,11 @@ class LaneIndex {
 
   // Lane `lane` of a visited node that is an index operand of a covered `index` node, or from which
   // one is computed. Any lane if the lanes are equal.
-  const AffineAddress& At(const UOp* u, int lane) const;
+  const AffineExpr& At(const UOp* u, int lane) const;
   // The same for an index whose lanes differ by constants only: lane i is BaseOf + OffsetsOf[i].
   // Empty offsets: the lanes are equal, their differences may not be constant, or At has been
   // called for this node.
-  const AffineAddress& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
+  const AffineExpr& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
   std::span<const int64_t> OffsetsOf(const UOp* u) const { return FormsOf(u).offsets; }
   // As At, for a gate.
   const UOp* GateAt(const UOp* u, int lane) const;
@@ -43,7 +43,7 @@ class LaneIndex {
   // One entry per lane, or one for all lanes. While `offsets` is not empty, `index` has one entry,
   // to which the offset of each lane is added; At replaces this by one entry per lane.
   struct Forms {
-    mutable llvm::SmallVector<AffineAddress, 1> index;
+    mutable llvm::SmallVector<AffineExpr, 1> index;
     mutable std::vector<int64_t> offsets;
     llvm::SmallVector<const UOp*, 1> gate;
   };
@@ -53,12 +53,11 @@ class LaneIndex {
   bool FindOffsets(const UOp* u, Forms& forms);
   // The form of a sum, difference or product with a constant, from the forms of its sources;
   // nullopt for others.
-  std::optional<AffineAddress> Sum(Op op,
-                                   llvm::function_ref<const AffineAddress&(size_t)> src) const;
+  std::optional<AffineExpr> Sum(Op op, llvm::function_ref<const AffineExpr&(size_t)> src) const;
   bool IsUniform(const UOp* u) const;
   // The scalar node of a lane of a source, whether index, gate or neither.
   const UOp* ScalarAt(const UOp* u, int lane);
-  AffineAddress IndexLane(const UOp* u, const UOp* now, int lane);
+  AffineExpr IndexLane(const UOp* u, const UOp* now, int lane);
   const UOp* GateLane(const UOp* u, const UOp* now, int lane);
   const UOp* OpaqueLane(const UOp* u, const UOp* now, int lane);
 

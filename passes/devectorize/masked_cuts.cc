@@ -58,7 +58,7 @@ std::vector<ElementRun> RunsOfVectors(std::span<const LaneAccess> lanes, size_t 
 // Comparisons, one for each of some elements, whose sides differ by constants: element k's holds
 // where `terms` < bound[k].
 struct Comparison {
-  AffineAddress::Terms terms;
+  AffineExpr::Terms terms;
   std::vector<int64_t> bound;
 };
 
@@ -78,7 +78,7 @@ bool SplitGates(AffineBuilder& linear, std::span<const UOp* const> gates,
         if (!llvm::is_contained(same, clause)) same.push_back(clause);
         continue;
       }
-      const AffineAddress* form = linear.ClauseOf(clause);
+      const AffineExpr* form = linear.ClauseOf(clause);
       if (!form) return false;
       auto to = llvm::find_if(different, [&](const auto& c) { return c.terms == form->terms; });
       if (to == different.end()) {

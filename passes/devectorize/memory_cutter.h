@@ -71,7 +71,7 @@ class MemoryCutter {
                                        std::vector<const UOp*>* alternatives = nullptr);
   // Simplifies an `address` that contains a division, under the assumption that `gate` holds: if
   // the dividend is negative only where the gate is false, its quotient becomes simpler.
-  AffineAddress Under(const UOp* gate, const AffineAddress& address);
+  AffineExpr Under(const UOp* gate, const AffineExpr& address);
   // ---- masked_cuts.cc
   // The runs of these lanes as accesses with a gate for each element, if the target has such and
   // that at least halves the number of `runs`; else `runs`.
@@ -93,7 +93,7 @@ class MemoryCutter {
   // Neighbouring lanes whose elements have a constant stride.
   struct StridedGroup {
     int first_lane, lanes;
-    AffineAddress start;
+    AffineExpr start;
     Attr stride;  // of a load or a store
   };
   // Partitions all lanes of the access into such groups. Empty if that gives no fewer accesses than
@@ -132,7 +132,7 @@ class MemoryCutter {
   }
   // The address of `element` in the memory of `like`, an access's rebuilt `index`, under `gate`
   // (null: always). Returns the node `like`, which keeps its name, if nothing changes.
-  const UOp* Address(const UOp* like, const AffineAddress& element, const UOp* gate = nullptr) {
+  const UOp* Address(const UOp* like, const AffineExpr& element, const UOp* gate = nullptr) {
     const UOp* at = index_.linear().Build(element);
     if (gate) gate = types_.Typed(gate);
     if (like->src(1) == at && HasGate(like, gate)) return types_.Typed(like);

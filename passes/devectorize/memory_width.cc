@@ -18,7 +18,7 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
   // Consecutive lanes often have the same gate and addresses that differ by a constant; then the
   // address under the gate is simplified once.
   const UOp* gate = nullptr;
-  AffineAddress plain, under;
+  AffineExpr plain, under;
   for (int i = 0; i < AccessType(access).lanes(); ++i) {
     LaneAccess l;
     l.lane = i;
@@ -61,9 +61,9 @@ std::vector<ElementRun> MemoryCutter::RunsOfAccess(const UOp* access, const UOp*
   return FewerUnderMasks(access, lanes, RunsOf(lanes));
 }
 
-AffineAddress MemoryCutter::Under(const UOp* gate, const AffineAddress& address) {
+AffineExpr MemoryCutter::Under(const UOp* gate, const AffineExpr& address) {
   const auto divides = [](const auto& term) {
-    const Op op = term.first->op;
+    const Op op = term.node->op;
     return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
   };
   if (std::none_of(address.terms.begin(), address.terms.end(), divides)) return address;
@@ -84,7 +84,7 @@ template <typename F>
 void MemoryCutter::ForEachPiece(const UOp* address, const ElementRun& run, int widest, bool whole,
                                 F&& f) {
   const auto most = static_cast<size_t>(widest);
-  AffineAddress start = run.start;
+  AffineExpr start = run.start;
   for (size_t at = 0; at < run.size();) {
     auto width = std::bit_floor(std::min(run.size() - at, most));
     if (whole && !run.gates.empty() && run.size() > most) width = most;

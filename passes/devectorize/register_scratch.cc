@@ -101,7 +101,7 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
     const int from = one_address ? 0 : i;
     std::optional<int64_t> at = ConstantElement(address, from);
     if (!at) {
-      const AffineAddress& form = index.At(address->src(1), from);
+      const AffineExpr& form = index.At(address->src(1), from);
       if (form.is_constant()) at = form.constant;
     }
     const int64_t offset = i - from;

@@ -6,7 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/rebuild.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::indices {
 namespace {
@@ -266,10 +266,10 @@ const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt&
 }
 
 void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
-  std::optional<simplify::AffineExpr> address;
+  std::optional<analysis::AffineExpr> address;
   for (const UOp* u : PostOrder(x)) {
     if (u->op != Op::kLoad || u->src(0)->op != Op::kIndex) continue;
-    address = simplify::ParseAffine(u->src(0)->src(1));
+    address = analysis::ParseAffine(u->src(0)->src(1));
     break;
   }
   if (!address) return;

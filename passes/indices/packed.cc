@@ -8,7 +8,7 @@
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/make_stage.h"
 #include "passes/indices/predicates.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::indices {
 
@@ -45,11 +45,11 @@ std::vector<IndexLowering::Window> IndexLowering::FindWindows(const analysis::Po
     }
   }
   for (const UOp* index : at.index) {
-    const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
+    const std::optional<analysis::AffineExpr> sum = analysis::ParseAffine(index);
     if (!sum) continue;
     Window window;
     bool fits = true;
-    for (const simplify::AffineExpr::Term& term : sum->terms) {
+    for (const analysis::AffineExpr::Term& term : sum->terms) {
       const size_t n = number(term.node);
       if (n < inside.size()) {
         window.of.emplace_back(n, term.coef);

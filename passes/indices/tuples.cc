@@ -17,7 +17,7 @@
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/rebuild.h"
 #include "passes/indices/running_tuple.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::indices {
 namespace {
@@ -137,12 +137,12 @@ void IndexLowering::SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const
   if (plan.terms.size() != 1 || !IsConst(plan.terms[0]->src(0))) return;
   const UOp *range = plan.terms[0], *positive = ChangesResult(b_, x, TupleIdentities(u));
   if (!positive) return;
-  const std::optional<simplify::AffineExpr> form = simplify::ParseAffine(simplify_(positive));
+  const std::optional<analysis::AffineExpr> form = analysis::ParseAffine(simplify_(positive));
   if (!form) return;
   // The greatest value of any lane, without the part of the terms' loop.
   const UOp* most = b_.Index(form->constant);
   int64_t decrease = 0;
-  for (const simplify::AffineExpr::Term& term : form->terms) {
+  for (const analysis::AffineExpr::Term& term : form->terms) {
     const UOp* leaf = term.node;
     // A group's work-items take as many steps, since they copy and multiply together.
     const bool local = llvm::is_contained(locals_, leaf);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::lower {
 
@@ -21,25 +21,19 @@ const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, 
   }
   const std::vector<const UOp*> unrolls = free.UnrollsOf(read);
   if (unrolls.size() < 2 || free.UnrollsOf(address) != unrolls) return nullptr;
-  std::optional<simplify::AffineExpr> to = simplify::ParseAffine(address->src(1)),
-                                      from = simplify::ParseAffine(read->src(1));
+  std::optional<analysis::AffineExpr> to = analysis::ParseAffine(address->src(1)),
+                                      from = analysis::ParseAffine(read->src(1));
   if (!to || !from) return nullptr;
   struct Lanes {
     int64_t to, from, size;
   };
   std::vector<Lanes> rows, columns;
-  const auto take = [&](simplify::AffineExpr& form, const UOp* unroll) {
-    const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == unroll; });
-    const int64_t coef = term == form.terms.end() ? 0 : term->coef;
-    if (coef != 0) form.terms.erase(term);
-    return coef;
-  };
   for (const UOp* u : unrolls) {
-    const int64_t there = take(*to, u), here = take(*from, u);
+    const int64_t there = to->Take(u), here = from->Take(u);
     rows.push_back({there, here, u->word(1)});
   }
-  for (const simplify::AffineExpr* form : {&*to, &*from}) {
-    for (const simplify::AffineExpr::Term& term : form->terms) {
+  for (const analysis::AffineExpr* form : {&*to, &*from}) {
+    for (const analysis::AffineExpr::Term& term : form->terms) {
       if (!free.UnrollsOf(term.node).empty()) return nullptr;
     }
   }
@@ -63,9 +57,9 @@ const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, 
   }
   const int64_t attr[] = {num_rows, num_columns, columns[0].to, rows[0].from};
   if (attr[2] < num_rows || attr[2] > INT32_MAX || std::abs(attr[3]) > INT32_MAX) return nullptr;
-  const auto first = [&](const UOp* pointer, const simplify::AffineExpr& form) {
+  const auto first = [&](const UOp* pointer, const analysis::AffineExpr& form) {
     const UOp* sum = b.Index(form.constant);
-    for (const simplify::AffineExpr::Term& t : form.terms) {
+    for (const analysis::AffineExpr::Term& t : form.terms) {
       sum = b.Add(sum, b.Mul(t.node, b.Index(t.coef)));
     }
     return b.IndexPtr(pointer, sum);

@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/indices/rebuild.h"
 #include "passes/lower/stage_placement.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::lower {
 namespace {
@@ -18,7 +18,7 @@ constexpr int64_t kMostBytes = 16, kLeastBytes = 4, kChunkBytes = 16;
 constexpr int64_t kChunks = 8, kAlignment = kChunks * kChunkBytes;
 
 bool IsMultiple(const UOp* index, int64_t of) {
-  const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
+  const std::optional<analysis::AffineExpr> sum = analysis::ParseAffine(index);
   return sum && sum->constant % of == 0 &&
          llvm::all_of(sum->terms, [&](const auto& term) { return term.coef % of == 0; });
 }

@@ -9,7 +9,7 @@
 #include "passes/indices/rebuild.h"
 #include "passes/loop_nest/loop_nest.h"
 #include "passes/lower/stage_placement.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::lower {
 namespace {
@@ -32,7 +32,7 @@ struct Stride {
 Stride StrideAlong(const UOp* index, const UOp* axis) {
   if (index == axis) return {1, true, 1};
   Stride out;
-  const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
+  const std::optional<analysis::AffineExpr> sum = analysis::ParseAffine(index);
   if (!sum) return {0, false};
   for (const auto& term : sum->terms) {
     const auto coefficient = static_cast<double>(term.coef);
@@ -54,7 +54,7 @@ int64_t SizeOf(const UOp* range) { return range->src(0)->word(); }
 // The greatest power of two, up to `most`, of which the index is a multiple wherever it is one of
 // the loops of `row` at their beginnings.
 int64_t AlignmentOf(const UOp* index, UOpSpan row, int64_t most) {
-  const std::optional<simplify::AffineExpr> sum = simplify::ParseAffine(index);
+  const std::optional<analysis::AffineExpr> sum = analysis::ParseAffine(index);
   if (!sum) return 1;
   const auto divides = [&](int64_t part) {
     while (part % most != 0) most /= 2;

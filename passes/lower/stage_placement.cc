@@ -8,18 +8,13 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/indices/rebuild.h"
 #include "passes/lower/copy_transposed.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::lower {
 namespace {
 
 void Subtract(std::vector<const UOp*>& from, const std::vector<const UOp*>& what) {
   std::erase_if(from, [&](const UOp* u) { return llvm::is_contained(what, u); });
-}
-
-int64_t Coefficient(const simplify::AffineExpr& form, const UOp* leaf) {
-  const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == leaf; });
-  return term == form.terms.end() ? 0 : term->coef;
 }
 
 }  // namespace
@@ -50,10 +45,10 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   // Where the copy has padding, a select may replace the loaded value by 0.
   const UOp* x = stage.x->op == Op::kWhere ? stage.x->src(1) : stage.x;
   if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return;
-  const std::optional<simplify::AffineExpr> address = simplify::ParseAffine(x->src(0)->src(1)),
-                                            number = simplify::ParseAffine(stage.element);
+  const std::optional<analysis::AffineExpr> address = analysis::ParseAffine(x->src(0)->src(1)),
+                                            number = analysis::ParseAffine(stage.element);
   if (!address || !number) return;
-  const auto stride = [&](const UOp* leaf) { return Coefficient(*address, leaf); };
+  const auto stride = [&](const UOp* leaf) { return address->CoefOf(leaf); };
   // The loops read the source in the order of its addresses, so that each page and each cache line
   // is visited once.
   llvm::stable_sort(stage.ranges, [&](const UOp* a, const UOp* b) {
@@ -64,11 +59,11 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   if (llvm::any_of(stage.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return;
   // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
   // loop. It is then split into blocks, so that square blocks are transposed.
-  std::vector<simplify::AffineExpr::Term> axes(number->terms.begin(), number->terms.end());
+  std::vector<analysis::AffineExpr::Term> axes(number->terms.begin(), number->terms.end());
   llvm::stable_sort(axes, [](const auto& a, const auto& b) { return a.coef < b.coef; });
   llvm::SmallVector<const UOp*, 4> row;  // the innermost first
   int64_t size = 1;
-  for (const simplify::AffineExpr::Term& axis : axes) {
+  for (const analysis::AffineExpr::Term& axis : axes) {
     if (axis.node->op == Op::kUnroll && row.empty()) continue;
     const bool counted = llvm::is_contained(stage.ranges, axis.node) && IsConst(axis.node->src(0));
     if (!counted || stride(axis.node) != size) break;

@@ -10,6 +10,7 @@
 #include "ir/module_flags.h"
 #include "ir/uop.h"
 #include "ir/walk.h"
+#include "passes/analysis/affine.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/order.h"
 
@@ -32,16 +33,7 @@ struct RuleContext {
 // Returns the replacement of `u`, or null if the rule does not apply.
 using RuleFn = const UOp* (*)(const UOp* u, RuleContext& rc);
 
-// The value of a constant, or of a constant vector whose lanes are equal.
-inline std::optional<int64_t> UniformBits(const UOp* u) {
-  if (u->op == Op::kConst) return u->word();
-  if (u->op != Op::kVConst) return std::nullopt;
-  const auto lanes = u->list();
-  for (int64_t v : lanes) {
-    if (v != lanes[0]) return std::nullopt;
-  }
-  return lanes[0];
-}
+using analysis::UniformBits;
 
 namespace pattern {
 

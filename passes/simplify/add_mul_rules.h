@@ -1,5 +1,5 @@
 // Sums, products, maxima. Differences and negations become products with -1 and sums, so that like
-// terms combine; constants move to the right. (Sums of many terms: affine_expr.h. Values that
+// terms combine; constants move to the right. (Sums of many terms: affine_sums.h. Values that
 // bounds determine, such as x * 0: FoldByBounds in fold.h, subsumed_test.cc.)
 #ifndef TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 #define TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_

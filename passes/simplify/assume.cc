@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "passes/analysis/affine.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/engine.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 #include "passes/simplify/value_nodes.h"
 
 namespace tg::simplify {
@@ -165,7 +166,7 @@ BoundList Alternatives(const Bound& bound, bool least, rewrite::RuleContext& rc)
   if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
   const auto form = ParseAffine(bound.of);
   if (!form) return terms;
-  const analysis::Interval whole = form->Range(rc.bounds);
+  const analysis::Interval whole = analysis::IntervalOf(*form, rc.bounds);
   if (!whole.HasLo() || !whole.HasHi()) return terms;
   if (least ? bound.range.lo <= whole.lo : bound.range.hi >= whole.hi) return terms;
   for (const auto& t : form->terms) {

@@ -3,8 +3,9 @@
 #include <numeric>
 
 #include "base/arithmetic.h"
+#include "passes/analysis/affine.h"
 #include "passes/rewrite/build.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 #include "passes/simplify/polynomial.h"
 
 namespace tg::simplify {
@@ -51,7 +52,7 @@ class DivMod {
 
   // Requires that `form` is the numerator or, for a remainder, congruent to it modulo c.
   const UOp* ByBounds(const AffineExpr& form) {
-    const auto q = OneQuotient(form.Range(rc_.bounds), c_);
+    const auto q = OneQuotient(analysis::IntervalOf(form, rc_.bounds), c_);
     int64_t subtract;
     if (!q || __builtin_mul_overflow(-*q, c_, &subtract)) return nullptr;
     if (is_div_) return Const(*q);
@@ -86,8 +87,8 @@ class DivMod {
     // Reduces the constant modulo c. If the sum was not negative before and could be afterwards,
     // multiples of c are added back: 31 - g stays as it is for g in 0..31, whatever c is.
     int64_t k = FloorMod(num_.constant, c_), floor = FloorDiv(num_.constant, c_);
-    if (num_.Range(rc_.bounds).lo >= 0) {
-      const int64_t low = rest.Range(rc_.bounds).lo;
+    if (analysis::IntervalOf(num_, rc_.bounds).lo >= 0) {
+      const int64_t low = analysis::IntervalOf(rest, rc_.bounds).lo;
       if (low < -(INT64_MAX / 4)) return nullptr;
       if (low + k < 0) {
         const int64_t more = (-(low + k) + c_ - 1) / c_;
@@ -130,7 +131,7 @@ class DivMod {
         }
       }
       rest.constant = num_.constant;
-      const auto q = OneQuotient(rest.Range(rc_.bounds), d);
+      const auto q = OneQuotient(analysis::IntervalOf(rest, rc_.bounds), d);
       int64_t subtract;
       if (!q || __builtin_mul_overflow(-*q, d, &subtract) || !big.AddConstant(*q) ||
           !rest.AddConstant(subtract)) {
@@ -152,7 +153,7 @@ class DivMod {
         if (!rest.AddTerm(node, r) || !whole.AddTerm(node, (coef - r) / c_)) return nullptr;
       }
       rest.constant = num_.constant;
-      const auto q = OneQuotient(rest.Range(rc_.bounds), c_);
+      const auto q = OneQuotient(analysis::IntervalOf(rest, rc_.bounds), c_);
       if (!q) continue;
       if (!is_div_) return ByBounds(rest);
       if (whole.AddConstant(*q)) return BuildAffine(whole, rc_);

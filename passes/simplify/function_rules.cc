@@ -1,5 +1,5 @@
 // The lists of rules that are functions instead of patterns.
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 #include "passes/simplify/closed_reduce.h"
 #include "passes/simplify/div_mod.h"
 #include "passes/simplify/fold.h"

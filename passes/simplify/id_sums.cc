@@ -2,7 +2,8 @@
 
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/analysis/affine.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::simplify {
 namespace {
@@ -70,7 +71,7 @@ class IdSum {
     for (const AffineExpr::Term& t : whole.terms) {
       if (const int64_t left = t.coef % by; left != 0) rest.terms.push_back({t.node, left});
     }
-    const analysis::Interval range = rest.Range(rc_.bounds);
+    const analysis::Interval range = analysis::IntervalOf(rest, rc_.bounds);
     if (range.lo < 0 || range.hi >= by) return false;
     if (u->op == Op::kFloorMod) return AddForm(rest, coef, form);
     for (AffineExpr::Term& t : whole.terms) t.coef /= by;

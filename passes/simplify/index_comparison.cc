@@ -3,8 +3,9 @@
 #include <numeric>
 
 #include "base/arithmetic.h"
+#include "passes/analysis/affine.h"
 #include "passes/rewrite/build.h"
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 namespace tg::simplify {
 namespace {
@@ -49,7 +50,7 @@ bool DropSmallRest(AffineExpr& sum, rewrite::RuleContext& rc) {
       }
     }
     if (rest.terms.empty()) continue;
-    const analysis::Interval r = rest.Range(rc.bounds);
+    const analysis::Interval r = analysis::IntervalOf(rest, rc.bounds);
     if (!r.HasLo() || !r.HasHi()) continue;
     // d*A + R <= n, where n = -constant - 1. With R = d*q + r, 0 <= r < d, and n = d*m + s:
     // A + q <= m where all r <= s, and A + q <= m - 1 where all r > s.
@@ -99,7 +100,7 @@ const UOp* FoldCompareOfRemainder(const UOp* u, rewrite::RuleContext& rc) {
     const int64_t coef = NearestResidue(t.coef, m);
     if (coef != 0) near.terms.push_back({t.node, coef});
   }
-  const analysis::Interval range = near.Range(rc.bounds);
+  const analysis::Interval range = analysis::IntervalOf(near, rc.bounds);
   if (near.terms.empty() || range.lo < -INT32_MAX || range.hi > INT32_MAX) return nullptr;
   // Chooses the constant, which is free modulo m, so that the least value of the sum is in
   // 1 - m .. 0. If then its greatest value is below m, 0 is the only multiple of m in its range.
@@ -122,7 +123,7 @@ const UOp* FoldCompareOfSums(const UOp* u, rewrite::RuleContext& rc) {
   for (const auto& t : sum->terms) {
     if (t.coef > kLimit || t.coef < -kLimit) return nullptr;
   }
-  const analysis::Interval v = sum->Range(rc.bounds);
+  const analysis::Interval v = analysis::IntervalOf(*sum, rc.bounds);
   bool less = u->op == Op::kCmpLt;
   if (!less && (v.lo == 0 || v.hi == 0) && v.lo != v.hi) {
     // If the sum cannot be negative (or cannot be positive), sum != 0 is a comparison by `<`.
@@ -131,7 +132,7 @@ const UOp* FoldCompareOfSums(const UOp* u, rewrite::RuleContext& rc) {
   }
   const auto result = [&](bool b) { return rewrite::UniformConst(rc.ctx, u->dtype, b); };
   if (less) {
-    const analysis::Interval w = sum->Range(rc.bounds);
+    const analysis::Interval w = analysis::IntervalOf(*sum, rc.bounds);
     if (w.hi < 0) return result(true);
     if (w.lo >= 0) return result(false);
   } else {

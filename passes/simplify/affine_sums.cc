@@ -1,25 +1,12 @@
-#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/affine_sums.h"
 
 #include <algorithm>
 
-#include "ir/interpret/scalar.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/match.h"
 
 namespace tg::simplify {
 namespace {
-
-using Wide = __int128;
-
-bool Narrow(const DType& t, Wide v, int64_t* out) {
-  if (t.is_index()) {
-    if (v < INT64_MIN || v > INT64_MAX) return false;
-    *out = static_cast<int64_t>(v);
-  } else {
-    *out = WrapInt(t.scalar(), static_cast<int64_t>(static_cast<unsigned __int128>(v)));
-  }
-  return true;
-}
 
 // The dividend and the constant divisor of a quotient; (u, 1) if u is not a quotient.
 struct Quotient {
@@ -44,11 +31,9 @@ bool JoinDivMod(AffineExpr& form, rewrite::RuleContext& rc) {
     const auto c = rewrite::UniformBits(low.node->src(1));
     if (!c || *c <= 0) continue;
     const Quotient base = AsQuotient(low.node->src(0));
-    int64_t by, high_coef;
-    if (__builtin_mul_overflow(base.by, *c, &by) ||
-        !Narrow(form.type, Wide{low.coef} * *c, &high_coef)) {
-      continue;
-    }
+    const std::optional<int64_t> high_coef = form.Product(low.coef, *c);
+    int64_t by;
+    if (__builtin_mul_overflow(base.by, *c, &by) || !high_coef) continue;
     for (size_t j = 0; j < form.terms.size(); ++j) {
       const AffineExpr::Term high = form.terms[j];
       if (j == i || high.coef != high_coef) continue;
@@ -78,110 +63,6 @@ bool JoinDivMod(AffineExpr& form, rewrite::RuleContext& rc) {
 }
 
 }  // namespace
-
-bool AffineExpr::AddConstant(int64_t v) { return Narrow(type, Wide{constant} + v, &constant); }
-
-bool AffineExpr::AddTerm(const UOp* node, int64_t coef) {
-  if (coef == 0) return true;
-  for (Term& t : terms) {
-    if (t.node != node) continue;
-    if (!Narrow(type, Wide{t.coef} + coef, &t.coef)) return false;
-    if (t.coef == 0) terms.erase(&t);
-    return true;
-  }
-  if (terms.size() == kMaxTerms) return false;
-  terms.push_back({node, coef});
-  return true;
-}
-
-bool AffineExpr::Scale(int64_t factor) {
-  for (Term& t : terms) {
-    if (!Narrow(type, Wide{t.coef} * factor, &t.coef)) return false;
-  }
-  terms.erase(std::remove_if(terms.begin(), terms.end(), [](const Term& t) { return t.coef == 0; }),
-              terms.end());
-  return Narrow(type, Wide{constant} * factor, &constant);
-}
-
-bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
-  struct Item {
-    const UOp* node;
-    int64_t coef;
-  };
-  llvm::SmallVector<Item, 16> stack = {{root, root_coef}};
-  size_t steps = 0;
-  while (!stack.empty()) {
-    if (++steps > 4 * kMaxTerms) return false;
-    const auto [u, coef] = stack.pop_back_val();
-    int64_t product;
-    if (const auto bits = rewrite::UniformBits(u)) {
-      if (!Narrow(type, Wide{*bits} * coef, &product) || !AddConstant(product)) return false;
-      continue;
-    }
-    if (u->op == Op::kAdd) {
-      stack.push_back({u->src(1), coef});
-      stack.push_back({u->src(0), coef});
-      continue;
-    }
-    if (u->op == Op::kMul) {
-      const auto factor = rewrite::UniformBits(u->src(1));
-      // A product with a sum of wrapping integers stays one multiplication.
-      if (factor && (type.is_index() || u->src(0)->op != Op::kAdd)) {
-        if (!Narrow(type, Wide{*factor} * coef, &product)) return false;
-        if (product != 0) stack.push_back({u->src(0), product});
-        continue;
-      }
-    }
-    if (!AddTerm(u, coef)) return false;
-  }
-  return true;
-}
-
-analysis::Interval AffineExpr::RangeOfTerms(analysis::Bounds& bounds) const {
-  analysis::Interval sum = analysis::Interval::Point(constant);
-  for (const Term& t : terms) {
-    const analysis::Interval product[2] = {bounds.Of(t.node), analysis::Interval::Point(t.coef)};
-    const analysis::Interval args[2] = {sum,
-                                        analysis::AluInterval(Op::kMul, Scalar::kIndex, product)};
-    sum = analysis::AluInterval(Op::kAdd, Scalar::kIndex, args);
-  }
-  return sum;
-}
-
-analysis::Interval AffineExpr::Range(analysis::Bounds& bounds) const {
-  analysis::Interval sum = RangeOfTerms(bounds);
-  for (size_t i = 0; i < terms.size() && type.is_index(); ++i) {
-    if (const auto limit = analysis::LimitOf(terms[i].node)) {
-      sum = analysis::Intersect(sum, RangeByLimit(i, *limit, bounds));
-    }
-  }
-  return sum;
-}
-
-analysis::Interval AffineExpr::RangeByLimit(size_t term, const analysis::RangeLimit& of_it,
-                                            analysis::Bounds& bounds) const {
-  const int64_t coef = terms[term].coef;
-  if (coef % of_it.factor != 0) return {};
-  const int64_t times = coef / of_it.factor;
-  AffineExpr sum = *this;
-  sum.terms.erase(sum.terms.begin() + static_cast<ptrdiff_t>(term));
-  int64_t offset = 0;
-  if (__builtin_mul_overflow(times, of_it.offset, &offset) || offset == INT64_MIN ||
-      !sum.AddConstant(-offset) || !sum.Add(of_it.limit, times)) {
-    return {};
-  }
-  const analysis::Interval bound = sum.RangeOfTerms(bounds);
-  return coef > 0 ? analysis::Interval{INT64_MIN, bound.hi}
-                  : analysis::Interval{bound.lo, INT64_MAX};
-}
-
-std::optional<AffineExpr> ParseAffine(const UOp* u) {
-  if (!u->dtype.is_int_or_index()) return std::nullopt;
-  std::optional<AffineExpr> form(std::in_place);
-  form->type = u->dtype;
-  if (!form->Add(u, 1)) form.reset();
-  return form;
-}
 
 void SortTerms(AffineExpr& form, rewrite::RuleContext& rc) {
   if (form.terms.size() < 2) return;

@@ -1,10 +1,12 @@
-#include "passes/devectorize/affine_address.h"
+#include "passes/devectorize/affine_builder.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
 #include "base/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/affine.h"
 
 namespace tg::devectorize {
 namespace {
@@ -31,37 +33,36 @@ int64_t Gcd(int64_t a, int64_t b) {
 
 }  // namespace
 
-AffineAddress AffineBuilder::Add(const AffineAddress& a, const AffineAddress& c,
-                                 int64_t scale) const {
-  AffineAddress sum;
+AffineExpr AffineBuilder::Add(const AffineExpr& a, const AffineExpr& c, int64_t scale) const {
+  AffineExpr sum;
   sum.constant = WrapAdd(a.constant, WrapMul(c.constant, scale));
   auto x = a.terms.begin();
   auto y = c.terms.begin();
   while (x != a.terms.end() || y != c.terms.end()) {
-    if (y == c.terms.end() || (x != a.terms.end() && order_.Compare(x->first, y->first) < 0)) {
+    if (y == c.terms.end() || (x != a.terms.end() && order_.Compare(x->node, y->node) < 0)) {
       sum.terms.push_back(*x++);
-    } else if (x == a.terms.end() || y->first != x->first) {
-      sum.terms.push_back({y->first, WrapMul(y->second, scale)});
+    } else if (x == a.terms.end() || y->node != x->node) {
+      sum.terms.push_back({y->node, WrapMul(y->coef, scale)});
       ++y;
     } else {
-      const int64_t k = WrapAdd(x->second, WrapMul(y->second, scale));
-      if (k != 0) sum.terms.push_back({x->first, k});
+      const int64_t k = WrapAdd(x->coef, WrapMul(y->coef, scale));
+      if (k != 0) sum.terms.push_back({x->node, k});
       ++x, ++y;
     }
   }
   return sum;
 }
 
-AffineAddress AffineBuilder::Scale(const AffineAddress& a, int64_t factor) const {
-  if (factor == 0) return AffineAddress();
-  AffineAddress out = a;
+AffineExpr AffineBuilder::Scale(const AffineExpr& a, int64_t factor) const {
+  if (factor == 0) return AffineExpr();
+  AffineExpr out = a;
   out.constant = WrapMul(out.constant, factor);
   for (auto& [term, k] : out.terms) k = WrapMul(k, factor);
   return out;
 }
 
-std::pair<int64_t, AffineAddress> AffineBuilder::Eliminate(const AffineAddress& a,
-                                                           const AffineAddress& c) const {
+std::pair<int64_t, AffineExpr> AffineBuilder::Eliminate(const AffineExpr& a,
+                                                        const AffineExpr& c) const {
   if (c.terms.empty()) return {0, a};
   const auto [term, by] = c.terms[0];
   for (const auto& [t, k] : a.terms) {
@@ -70,7 +71,7 @@ std::pair<int64_t, AffineAddress> AffineBuilder::Eliminate(const AffineAddress& 
   return {0, a};
 }
 
-analysis::Interval AffineBuilder::BoundsOf(const AffineAddress& a) {
+analysis::Interval AffineBuilder::BoundsOf(const AffineExpr& a) {
   if (a.terms.empty()) return analysis::Interval::Point(a.constant);
   // Forms of neighbouring lanes usually differ only in their constants.
   if (a.terms != bounded_terms_) {
@@ -83,13 +84,13 @@ analysis::Interval AffineBuilder::BoundsOf(const AffineAddress& a) {
   return shifts ? v : ComputeBounds(a);
 }
 
-analysis::Interval AffineBuilder::ComputeBounds(const AffineAddress& a) {
-  analysis::Interval v = BoundsWithoutAssumptions(a);
-  for (const AffineAddress& clause : assumed_) {
+analysis::Interval AffineBuilder::ComputeBounds(const AffineExpr& a) {
+  analysis::Interval v = analysis::IntervalOf(a, bounds_);
+  for (const AffineExpr& clause : assumed_) {
     // clause <= -1
     const auto [scale, rest] = Eliminate(a, clause);
     if (scale == 0) continue;
-    const analysis::Interval r = BoundsWithoutAssumptions(rest);
+    const analysis::Interval r = analysis::IntervalOf(rest, bounds_);
     int64_t bound = 0;
     if (scale > 0 && r.HasHi() && !__builtin_sub_overflow(r.hi, scale, &bound)) {
       v.hi = std::min(v.hi, bound);
@@ -101,42 +102,12 @@ analysis::Interval AffineBuilder::ComputeBounds(const AffineAddress& a) {
   return v;
 }
 
-const AffineAddress* AffineBuilder::ClauseOf(const UOp* gate) const {
+const AffineExpr* AffineBuilder::ClauseOf(const UOp* gate) const {
   const int at = clause_of_.Get(gate);
   return at ? &clauses_[static_cast<size_t>(at - 1)] : nullptr;
 }
 
-analysis::Interval AffineBuilder::BoundsWithoutAssumptions(const AffineAddress& a) {
-  analysis::Interval v = BoundsOfTerms(a);
-  for (const auto& [term, k] : a.terms) {
-    const auto limit = analysis::LimitOf(term);
-    if (!limit || k % limit->factor != 0) continue;
-    AffineAddress rest = Add(a, AffineAddress::Term(term), WrapNegate(k));
-    rest = Add(rest, FormOf(limit->limit), k / limit->factor);
-    rest.Advance(WrapMul(limit->offset, WrapNegate(k / limit->factor)));
-    const analysis::Interval bound = BoundsOfTerms(rest);
-    v = analysis::Intersect(v, k > 0 ? analysis::Interval{INT64_MIN, bound.hi}
-                                     : analysis::Interval{bound.lo, INT64_MAX});
-  }
-  return v;
-}
-
-analysis::Interval AffineBuilder::BoundsOfTerms(const AffineAddress& a) {
-  analysis::Interval sum{a.constant, a.constant};
-  for (const auto& [term, k] : a.terms) {
-    const analysis::Interval t = bounds_.Of(term);
-    int64_t low = 0, high = 0;
-    if (!t.HasLo() || !t.HasHi() || __builtin_mul_overflow(k, k > 0 ? t.lo : t.hi, &low) ||
-        __builtin_mul_overflow(k, k > 0 ? t.hi : t.lo, &high) ||
-        __builtin_add_overflow(sum.lo, low, &sum.lo) ||
-        __builtin_add_overflow(sum.hi, high, &sum.hi)) {
-      return {};
-    }
-  }
-  return sum;
-}
-
-int64_t AffineBuilder::Divisor(const AffineAddress& a) {
+int64_t AffineBuilder::Divisor(const AffineExpr& a) {
   int64_t g = Gcd(0, a.constant);
   for (const auto& [term, k] : a.terms) {
     int64_t d = 0;
@@ -145,9 +116,9 @@ int64_t AffineBuilder::Divisor(const AffineAddress& a) {
   return g;
 }
 
-std::pair<AffineAddress, AffineAddress> AffineBuilder::SplitMultiples(const AffineAddress& a,
-                                                                      int64_t d) const {
-  AffineAddress multiple, rest;
+std::pair<AffineExpr, AffineExpr> AffineBuilder::SplitMultiples(const AffineExpr& a,
+                                                                int64_t d) const {
+  AffineExpr multiple, rest;
   for (const auto& [term, k] : a.terms) {
     // A coefficient may be split: 10*x = 8*x + 2*x for d = 8. Truncation leaves coefficients of
     // either sign that are less than d in magnitude in `rest`.
@@ -160,7 +131,7 @@ std::pair<AffineAddress, AffineAddress> AffineBuilder::SplitMultiples(const Affi
   return {multiple, rest};
 }
 
-std::optional<int64_t> AffineBuilder::OneQuotient(const AffineAddress& rest, int64_t d) {
+std::optional<int64_t> AffineBuilder::OneQuotient(const AffineExpr& rest, int64_t d) {
   const analysis::Interval r = BoundsOf(rest);
   if (!r.HasLo() || !r.HasHi() || tg::FloorDiv(r.lo, d) != tg::FloorDiv(r.hi, d)) {
     return std::nullopt;
@@ -168,7 +139,7 @@ std::optional<int64_t> AffineBuilder::OneQuotient(const AffineAddress& rest, int
   return tg::FloorDiv(r.lo, d);
 }
 
-AffineBuilder::Grain AffineBuilder::SplitGrain(const AffineAddress& a, int64_t d) {
+AffineBuilder::Grain AffineBuilder::SplitGrain(const AffineExpr& a, int64_t d) {
   for (const auto& [term, k] : a.terms) {
     if (k == INT64_MIN) continue;
     const int64_t g = std::abs(k);
@@ -183,7 +154,7 @@ AffineBuilder::Grain AffineBuilder::SplitGrain(const AffineAddress& a, int64_t d
   return {};
 }
 
-AffineAddress AffineBuilder::FloorDiv(const AffineAddress& a, int64_t d) {
+AffineExpr AffineBuilder::FloorDiv(const AffineExpr& a, int64_t d) {
   if (d == 1) return a;
   auto [multiple, rest] = SplitMultiples(a, d);
   if (const auto q = OneQuotient(rest, d)) {
@@ -203,11 +174,11 @@ AffineAddress AffineBuilder::FloorDiv(const AffineAddress& a, int64_t d) {
     return Add(multiple, FloorDiv(coarse, d / grain));
   }
   const UOp* term = b_.Alu(Op::kFloorDiv, {Build(rest), b_.Index(d)});
-  return Add(multiple, AffineAddress::Term(term));
+  return Add(multiple, AffineExpr::Of(term));
 }
 
-AffineAddress AffineBuilder::FloorMod(const AffineAddress& a, int64_t d) {
-  if (d == 1) return AffineAddress();
+AffineExpr AffineBuilder::FloorMod(const AffineExpr& a, int64_t d) {
+  if (d == 1) return AffineExpr();
   auto [multiple, rest] = SplitMultiples(a, d);
   if (const auto q = OneQuotient(rest, d)) {
     rest.constant = WrapAdd(rest.constant, WrapMul(*q, -d));
@@ -220,21 +191,21 @@ AffineAddress AffineBuilder::FloorMod(const AffineAddress& a, int64_t d) {
     const int64_t low = tg::FloorMod(rest.constant, g);
     for (auto& [term, k] : rest.terms) k /= g;
     rest.constant = tg::FloorDiv(rest.constant, g);
-    return Add(AffineAddress::Constant(low), FloorMod(rest, d / g), g);
+    return Add(AffineExpr::Constant(low), FloorMod(rest, d / g), g);
   }
   // (4*x + y) % 8 = (x % 2) * 4 + y for y in 0..3
   if (const auto [grain, coarse, fine] = SplitGrain(rest, d); grain != 0) {
     return Add(fine, FloorMod(coarse, d / grain), grain);
   }
-  return AffineAddress::Term(b_.Alu(Op::kFloorMod, {Build(rest), b_.Index(d)}));
+  return AffineExpr::Of(b_.Alu(Op::kFloorMod, {Build(rest), b_.Index(d)}));
 }
 
-const UOp* AffineBuilder::BuildTerms(AffineAddress::Terms terms) {
+const UOp* AffineBuilder::BuildTerms(AffineExpr::Terms terms) {
   // The same order as in simplify's sums, so that equal sums are one node: among terms of equal
   // rank the greater coefficient comes first.
   std::stable_sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
-    const int64_t rank_x = order_.Rank(x.first), rank_y = order_.Rank(y.first);
-    return rank_x != rank_y ? rank_x < rank_y : Magnitude(x.second) > Magnitude(y.second);
+    const int64_t rank_x = order_.Rank(x.node), rank_y = order_.Rank(y.node);
+    return rank_x != rank_y ? rank_x < rank_y : Magnitude(x.coef) > Magnitude(y.coef);
   });
   const UOp* sum = nullptr;
   for (const auto& [term, k] : terms) {
@@ -244,7 +215,7 @@ const UOp* AffineBuilder::BuildTerms(AffineAddress::Terms terms) {
   return sum;
 }
 
-const UOp* AffineBuilder::Build(const AffineAddress& a) {
+const UOp* AffineBuilder::Build(const AffineExpr& a) {
   if (a.terms.empty()) return b_.Index(a.constant);
   if (a.terms != last_terms_) {
     last_sum_ = BuildTerms(a.terms);
@@ -253,32 +224,24 @@ const UOp* AffineBuilder::Build(const AffineAddress& a) {
   return a.constant == 0 ? last_sum_ : b_.Add(last_sum_, b_.Index(a.constant));
 }
 
-AffineAddress AffineBuilder::FormOf(const UOp* root) const {
-  AffineAddress form;
-  llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> stack = {{root, 1}};
-  while (!stack.empty()) {
-    const auto [u, k] = stack.pop_back_val();
-    if (u->op == Op::kAdd) {
-      stack.push_back({u->src(0), k});
-      stack.push_back({u->src(1), k});
-    } else if (u->op == Op::kMul && IsConst(u->src(1))) {
-      stack.push_back({u->src(0), WrapMul(k, u->src(1)->word())});
-    } else {
-      form = Add(form, IsConst(u) ? AffineAddress::Constant(u->word()) : AffineAddress::Term(u), k);
-    }
-  }
-  return form;
+AffineExpr AffineBuilder::FormOf(const UOp* u) const {
+  std::optional<AffineExpr> form = analysis::ParseAffine(u);
+  if (!form) return AffineExpr::Of(u);
+  llvm::sort(form->terms, [&](const AffineExpr::Term& a, const AffineExpr::Term& c) {
+    return order_.Compare(a.node, c.node) < 0;
+  });
+  return *std::move(form);
 }
 
-const UOp* AffineBuilder::Less(const AffineAddress& a, const AffineAddress& c) {
-  AffineAddress d = Add(a, c, -1);  // d < 0
+const UOp* AffineBuilder::Less(const AffineExpr& a, const AffineExpr& c) {
+  AffineExpr d = Add(a, c, -1);  // d < 0
   const analysis::Interval bounds = BoundsOf(d);
   if (bounds.hi < 0) return b_.Bool(true);
   if (bounds.lo >= 0) return b_.Bool(false);
   // g*t + k < 0  <=>  t < ceil(-k / g) = -floor(k / g)
   int64_t g = 0;
   for (const auto& [term, k] : d.terms) g = Gcd(g, k);
-  AffineAddress left, right;
+  AffineExpr left, right;
   for (const auto& [term, k] : d.terms) {
     if (k > 0) left.terms.push_back({term, k / g});
     if (k < 0) right.terms.push_back({term, WrapNegate(k / g)});
@@ -297,15 +260,15 @@ const UOp* AffineBuilder::Less(const AffineAddress& a, const AffineAddress& c) {
   return less;
 }
 
-const UOp* AffineBuilder::NotEqual(const AffineAddress& a, const AffineAddress& c) {
-  AffineAddress d = Add(a, c, -1);
+const UOp* AffineBuilder::NotEqual(const AffineExpr& a, const AffineExpr& c) {
+  AffineExpr d = Add(a, c, -1);
   const analysis::Interval bounds = BoundsOf(d);
   if (d.is_constant()) return b_.Bool(d.constant != 0);
   if (bounds.hi < 0 || bounds.lo > 0) return b_.Bool(true);
   int64_t g = 0;
   for (const auto& [term, k] : d.terms) g = Gcd(g, k);
   if (d.constant % g != 0) return b_.Bool(true);
-  AffineAddress left, right;
+  AffineExpr left, right;
   for (const auto& [term, k] : d.terms) {
     if (k > 0) left.terms.push_back({term, k / g});
     if (k < 0) right.terms.push_back({term, WrapNegate(k / g)});
