@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 
 namespace tg::schedule {
 namespace {

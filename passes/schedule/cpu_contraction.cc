@@ -14,11 +14,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction_blocking.h"
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 #include "passes/schedule/merge_axes.h"
 #include "passes/schedule/split_terms.h"
 #include "passes/schedule/streamed_rows.h"
-#include "passes/simplify/simplify.h"
 
 namespace tg::schedule {
 namespace {
@@ -159,22 +158,6 @@ double EpilogueWeight(const UOp* root) {
     stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
   }
   return weight;
-}
-
-// The accesses of a kernel. They are found in `copy`, which becomes a clone of the kernel, since
-// the analysis creates nodes; they point to nodes of the clone.
-std::vector<analysis::Access> FindAccessesIn(Kernel& copy, const Module& module,
-                                             const KernelCalls& calls, const Kernel& kernel,
-                                             const passes::Target& target) {
-  copy.name = kernel.name;
-  CloneBody(kernel.body, copy.body);
-  ShapeMap shapes(module, *copy.body.context);
-  simplify::Simplifier simplifier(*copy.body.context, &module);
-  const absl::StatusOr<loop_nest::LoopNest> start =
-      directive::MakeLoopNest(module, calls, copy, target, shapes);
-  if (!start.ok()) return {};
-  return analysis::FindAccesses(copy.body, start->base, shapes,
-                                [&](const UOp* u) { return simplifier(u); });
 }
 
 // Applies directive D to the inner `n` iterations of an axis. Returns the name of the outer axis,
@@ -320,10 +303,10 @@ std::optional<Scheduled> Choose(std::vector<std::pair<cost::Blocking, const Way*
   if (candidates.empty()) return std::nullopt;
   size_t chosen = 0;
   if (candidates.size() > 1) {
-    KernelCosts costs(module, calls, kernel, target);
+    KernelFacts packed(module, calls, kernel, target);
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < candidates.size(); ++i) {
-      const absl::StatusOr<cost::Cost> cost = costs.Of(candidates[i].directives);
+      const absl::StatusOr<cost::Cost> cost = packed.CostOf(candidates[i].directives);
       if (!cost.ok()) continue;
       if (considered) considered->Add(cost->OnDevice(), candidates[i].directives);
       if (cost->OnDevice() < least) least = cost->OnDevice(), chosen = i;
@@ -336,16 +319,18 @@ std::optional<Scheduled> Choose(std::vector<std::pair<cost::Blocking, const Way*
 
 std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
                                                           const KernelCalls& calls, Kernel& kernel,
-                                                          const passes::Target& target,
+                                                          KernelFacts& plain,
                                                           Candidates* candidates) {
+  const passes::Target& target = plain.target();
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
+  const UOp* const root = kernel.body.root;
   const bool merged = MergeResultAxes(kernel.body, shapes);
   if (SplitTerms(kernel.body, shapes) || merged) found = FindContractions(kernel);
-  Kernel copy;
-  const std::vector<analysis::Access> accesses =
-      FindAccessesIn(copy, module, calls, kernel, target);
+  std::optional<KernelFacts> changed;
+  if (kernel.body.root != root) changed.emplace(module, calls, kernel, target);
+  const std::vector<analysis::Access>& accesses = (changed ? *changed : plain).accesses();
   kernel.body.root = WithPackedOperands(kernel, found);
   absl::StatusOr<loop_nest::LoopNest> s =
       directive::MakeLoopNest(module, calls, kernel, target, shapes);

@@ -17,10 +17,11 @@ namespace tg::schedule {
 // same roles in all of them. Returns the schedule. Returns nullopt if some reduce is no
 // contraction, or if the operands are reused too rarely for copies to pay; the caller must then
 // restore the body, which may have changed.
-// `candidates`: null, or receives the schedules that were considered.
+// `plain`: what the body says that the kernel has now. `candidates`: null, or receives the
+// schedules that were considered.
 std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
                                                           const KernelCalls& calls, Kernel& kernel,
-                                                          const passes::Target& target,
+                                                          KernelFacts& plain,
                                                           Candidates* candidates);
 
 }  // namespace tg::schedule

@@ -7,23 +7,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "passes/analysis/accesses.h"
 #include "passes/analysis/structural_key.h"
-#include "passes/cost/predict_cost.h"
 #include "passes/directives/directives.h"
-#include "passes/indices/lower_indices.h"
 #include "passes/schedule/candidates.h"
 #include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/cpu_tuple.h"
 #include "passes/schedule/gpu_contraction.h"
 #include "passes/schedule/gpu_tuple.h"
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 #include "passes/schedule/packing.h"
 #include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
 #include "passes/schedule/staged_values.h"
 #include "passes/schedule/use_measured.h"
-#include "passes/simplify/simplify.h"
 
 namespace tg::schedule {
 namespace {
@@ -33,19 +29,6 @@ bool IsTrivial(const loop_nest::LoopNest& nest) {
   if (nest.axes.empty()) return true;
   for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.max_size == 0) return true;
-  }
-  return false;
-}
-
-// Whether the body contains index arithmetic: an iota, or a pad of a constant. The triangle of ones
-// whose sum is an arange is such a pad.
-bool HasIndexArithmetic(const Body& body) {
-  NodeSet constant;
-  for (const UOp* u : body.Order()) {
-    if (u->op == Op::kIota) return true;
-    const bool is_constant = IsConst(u) || (IsMovement(u->op) && constant.Contains(u->src(0)));
-    if (is_constant && u->op == Op::kPad) return true;
-    if (is_constant) constant.Insert(u);
   }
   return false;
 }
@@ -73,44 +56,34 @@ bool VectorsAreAffine(const ScheduleBuilder& builder) {
 bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
             const passes::Target& target, Form form, Candidates* candidates,
             passes::Statistics& statistics) {
-  // The accesses are found in a clone, since the analysis creates nodes.
-  Kernel scratch;
-  scratch.name = kernel.name;
-  CloneBody(kernel.body, scratch.body);
-  ShapeMap shapes(module, *scratch.body.context);
-  simplify::Simplifier simplifier(*scratch.body.context, &module);
-  loop_nest::LoopNest start = *directive::MakeLoopNest(module, calls, scratch, target, shapes);
-  if (IsTrivial(start)) {
-    kernel.axes = start.ToAxes();
+  KernelFacts facts(module, calls, kernel, target);
+  const loop_nest::LoopNest& plain = facts.plain();
+  if (IsTrivial(plain)) {
+    kernel.axes = plain.ToAxes();
     return form == Form::kCheapest;
   }
-  std::vector<analysis::Access> accesses = analysis::FindAccesses(
-      scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
-  // Only reduces of index arithmetic can be replaced by an expression without a loop. Finding them
-  // costs a lowering of the kernel, so it is not done for other kernels.
-  const bool places = HasIndexArithmetic(scratch.body);
-  NodeSet folded = places ? indices::FoldedReduces(module, calls, scratch, target) : NodeSet();
-  const bool tuples = llvm::any_of(start.base, [](const auto& base) {
+  const bool tuples = llvm::any_of(plain.base, [](const auto& base) {
     return base.reduce && base.reduce->op == Op::kReduceTuple;
   });
   const auto count = [&] {
     statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
     return true;
   };
-  const bool folds = llvm::any_of(
-      start.base, [&](const auto& base) { return base.reduce && folded.Contains(base.reduce); });
-  const bool may_contract = !folds && !tuples && form != Form::kOther;
+  const bool has_closed = llvm::any_of(plain.base, [&](const auto& base) {
+    return base.reduce && facts.closed().Contains(base.reduce);
+  });
+  const bool may_contract = !has_closed && !tuples && form != Form::kOther;
   // A CPU's contraction. Its vectors are not masked.
   std::optional<Contracted> contracted;
   std::optional<Candidates> contractions;
   if (candidates) contractions = *candidates;
   if (may_contract && !target.is_gpu) {
-    const UOp* const plain = kernel.body.root;
+    const UOp* const root = kernel.body.root;
     if (std::optional<loop_nest::LoopNest> nest = ScheduleCpuContraction(
-            module, calls, kernel, target, contractions ? &*contractions : nullptr)) {
+            module, calls, kernel, facts, contractions ? &*contractions : nullptr)) {
       kernel.axes = nest->ToAxes();
       const bool may_mask = form == Form::kCheapest && target.masked_access &&
-                            llvm::any_of(start.base, [](const analysis::BaseAxis& base) {
+                            llvm::any_of(plain.base, [](const analysis::BaseAxis& base) {
                               return base.IsStored() && base.size.is_symbolic();
                             });
       const absl::StatusOr<cost::Cost> cost =
@@ -123,17 +96,10 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
       contracted = {kernel.body.root, std::move(kernel.directives), kernel.axes, cost->OnDevice()};
       kernel.directives.clear();
     }
-    kernel.body.root = plain;
+    kernel.body.root = root;
   }
   if (form == Form::kContraction && !(may_contract && target.is_gpu)) return false;
-  const bool stages = llvm::any_of(start.base, [](const auto& base) { return base.staged; });
-  const std::vector<analysis::Access> with_staged =
-      !stages ? accesses
-              : analysis::FindAccesses(
-                    scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); },
-                    /*with_staged=*/true);
-  ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
-                          target, candidates);
+  ScheduleBuilder builder(facts, candidates);
   if (tuples) {
     if (target.is_gpu) {
       if (const auto nest = ScheduleGpuTuple(module, calls, kernel, target)) {
@@ -149,15 +115,14 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
     return count();
   }
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
-    if (StageRows(kernel, scratch.body, *packed, shapes)) {
+    if (StageRows(kernel, facts.kernel().body, *packed, facts.shapes())) {
       ++statistics["schedule.packed"];
       return Choose(module, calls, kernel, target, form, candidates, statistics);
     }
   }
   const bool only_contraction = form == Form::kContraction;
   const auto cost_of = [&](const loop_nest::LoopNest& nest) {
-    const cost::Cost cost =
-        cost::PredictCost(cost::WorkOf(scratch.body, nest, with_staged, target), target);
+    const cost::Cost cost = facts.CostOf(nest);
     // A GPU's next launch hides what takes less time than it.
     return target.is_gpu ? cost.Total() : cost.OnDevice();
   };
@@ -165,7 +130,7 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
       only_contraction ? std::numeric_limits<double>::infinity()
                        : ApplyCheapest(target.is_gpu ? kGpuRules : kCpuRules, builder, cost_of);
   if (target.is_gpu && may_contract) {
-    const UOp* const plain = kernel.body.root;
+    const UOp* const root = kernel.body.root;
     std::optional<loop_nest::LoopNest> nest =
         ScheduleGpuContraction(module, calls, kernel, target, candidates);
     const absl::StatusOr<cost::Cost> cost =
@@ -175,7 +140,7 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
       ++statistics["schedule.contractions"];
       return count();
     }
-    kernel.body.root = plain;
+    kernel.body.root = root;
     if (only_contraction) return false;
   }
   if (contracted && (contracted->seconds * (1 - target.prediction_error) <= seconds ||

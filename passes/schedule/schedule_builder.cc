@@ -45,9 +45,9 @@ void ScheduleBuilder::LoopAlong(analysis::LoopSet bases) {
 loop_nest::AxisList ScheduleBuilder::Axes(AxisKind kind) const {
   loop_nest::AxisList out;
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
-    const UOp* reduce = nest_.base[nest_.axes[i].base].reduce;
-    const bool folded = reduce && folded_.Contains(reduce);
-    if (nest_.axes[i].kind == kind && !folded) out.push_back(i);
+    const analysis::BaseAxis& base = nest_.base[nest_.axes[i].base];
+    const bool is_closed = base.reduce && !ReduceOf(base);
+    if (nest_.axes[i].kind == kind && !is_closed) out.push_back(i);
   }
   return out;
 }
@@ -66,12 +66,12 @@ bool ScheduleBuilder::IsInterleaved(const analysis::Access& a, size_t axis) cons
   const std::optional<int64_t> stride = Stride(a, axis);
   if (a.is_store() || a.is_gated || !stride || *stride == 0) return false;
   const int64_t elements = std::abs(*stride);
-  if (elements > target_.tile_side) return false;
+  if (elements > target().tile_side) return false;
   const auto is_like = [&](const analysis::Access& other) {
     const bool same = a.slot >= 0 ? other.slot == a.slot : other.node == a.node;
     return same && !other.is_store() && Stride(other, axis) == stride;
   };
-  return llvm::count_if(accesses_, is_like) >= elements;
+  return llvm::count_if(accesses(), is_like) >= elements;
 }
 
 analysis::LoopSet ScheduleBuilder::SharedAlong() const {
@@ -84,7 +84,7 @@ analysis::LoopSet ScheduleBuilder::SharedAlong() const {
     if (!reduce) continue;
     int64_t terms = 1;
     for (const analysis::BaseAxis& b : nest_.base) terms *= b.reduce == reduce ? b.max_size : 1;
-    if (terms > target_.short_terms) shared |= outer & ~nest_.varies[i];
+    if (terms > target().short_terms) shared |= outer & ~nest_.varies[i];
   }
   return shared;
 }
@@ -105,23 +105,23 @@ int64_t ScheduleBuilder::LanesAlong(size_t axis, int64_t most) const {
   const int64_t size = Size(axis), divisor = PowerOfTwoDivisor(size, most);
   const auto widest =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(size, most))));
-  if (IsSymbolic(axis)) return target_.masked_access && MayPad(axis) ? widest : 1;
+  if (IsSymbolic(axis)) return target().masked_access && MayPad(axis) ? widest : 1;
   if (divisor == most || !MayOverlap(axis)) return divisor;
   const auto vectors = static_cast<double>(CeilDiv(size, widest));
-  return vectors * target_.unaligned_weight < static_cast<double>(size / divisor) ? widest
-                                                                                  : divisor;
+  return vectors * target().unaligned_weight < static_cast<double>(size / divisor) ? widest
+                                                                                   : divisor;
 }
 
 bool ScheduleBuilder::PaddingIsAcceptable(int64_t size, int64_t block) const {
-  return AddsAtMost(target_.padding, size, block);
+  return AddsAtMost(target().padding, size, block);
 }
 
 int64_t ScheduleBuilder::MostRepeated(int64_t size) const {
-  return static_cast<int64_t>(static_cast<double>(size) * 2 * target_.padding);
+  return static_cast<int64_t>(static_cast<double>(size) * 2 * target().padding);
 }
 
 bool ScheduleBuilder::RepeatsFew(int64_t size, int64_t block) const {
-  return AddsAtMost(2 * target_.padding, size, block);
+  return AddsAtMost(2 * target().padding, size, block);
 }
 
 bool ScheduleBuilder::IsTileable(size_t axis, int64_t rows) const {
@@ -141,8 +141,8 @@ int64_t ScheduleBuilder::TileAlong(size_t axis, int64_t most, int64_t divisor) c
 bool ScheduleBuilder::Upcast(size_t axis, int64_t rows) {
   const int64_t size = Size(axis);
   int64_t to = rows;
-  for (int64_t tiles = 2; size % rows != 0 && tiles <= 2 * target_.tile_side; tiles *= 2) {
-    if (AddsAtMost(target_.padding / 2 / 2, size, rows * tiles)) to = rows * tiles;
+  for (int64_t tiles = 2; size % rows != 0 && tiles <= 2 * target().tile_side; tiles *= 2) {
+    if (AddsAtMost(target().padding / 2 / 2, size, rows * tiles)) to = rows * tiles;
   }
   if (size % to != 0 && !Try<directive::PadTo>(axis, to)) return false;
   return Try<directive::Upcast>(axis, rows);
@@ -150,7 +150,7 @@ bool ScheduleBuilder::Upcast(size_t axis, int64_t rows) {
 
 size_t ScheduleBuilder::ReuseAlong(size_t axis) const {
   return static_cast<size_t>(
-      std::count_if(accesses_.begin(), accesses_.end(), [&](const analysis::Access& a) {
+      std::count_if(accesses().begin(), accesses().end(), [&](const analysis::Access& a) {
         if (a.is_store() || Stride(a, axis) != 0) return false;
         for (size_t n = 0; n < nest_.base.size(); ++n) {
           if (nest_.base[n].staged && a.stride[n] != 0) return true;

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "ir/shape.h"
 #include "passes/analysis/accesses.h"
 #include "passes/directives/directives.h"
 #include "passes/loop_nest/loop_nest.h"
 #include "passes/schedule/candidates.h"
+#include "passes/schedule/kernel_facts.h"
 #include "passes/target.h"
 
 namespace tg::schedule {
@@ -23,22 +23,14 @@ class ScheduleBuilder {
   // take long to compile.
   static constexpr int64_t kMostCopies = 64;
 
-  // `folded`: reduces that `lower` computes without a loop; their axes must not be scheduled.
-  ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, loop_nest::LoopNest nest,
-                  std::vector<analysis::Access> accesses, NodeSet folded,
-                  const passes::Target& target, Candidates* candidates = nullptr)
-      : kernel_(kernel),
-        shapes_(shapes),
-        nest_(std::move(nest)),
-        accesses_(std::move(accesses)),
-        folded_(std::move(folded)),
-        target_(target),
-        candidates_(candidates) {}
+  // `facts` must outlive the builder.
+  explicit ScheduleBuilder(KernelFacts& facts, Candidates* candidates = nullptr)
+      : facts_(facts), nest_(facts.plain()), candidates_(candidates) {}
 
-  const Kernel& kernel() const { return kernel_; }
+  const Kernel& kernel() const { return facts_.kernel(); }
   const loop_nest::LoopNest& nest() const { return nest_; }
-  const std::vector<analysis::Access>& accesses() const { return accesses_; }
-  const passes::Target& target() const { return target_; }
+  const std::vector<analysis::Access>& accesses() const { return facts_.accesses(); }
+  const passes::Target& target() const { return facts_.target(); }
   // Receives what rules consider; null where nobody asks.
   Candidates* candidates() const { return candidates_; }
   const std::vector<Directive>& directives() const { return directives_; }
@@ -92,15 +84,16 @@ class ScheduleBuilder {
     return Keep(directive);
   }
 
-  // The reduce that a base axis belongs to; null for axes of what is stored and for folded reduces.
+  // The reduce that a base axis belongs to; null for axes of what is stored, and of reduces that
+  // `lower` computes without a loop, which must not be scheduled.
   const UOp* ReduceOf(const analysis::BaseAxis& base) const {
-    return base.reduce && !folded_.Contains(base.reduce) ? base.reduce : nullptr;
+    return base.reduce && !facts_.closed().Contains(base.reduce) ? base.reduce : nullptr;
   }
   // Applies `loop` to every axis that is still global and is a part of one of these base axes, the
   // outermost first.
   void LoopAlong(analysis::LoopSet bases);
 
-  // Positions of the axes of one kind, in order, without axes of folded reduces.
+  // Positions of the axes of one kind, in order, without axes of reduces that need no loop.
   loop_nest::AxisList Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return nest_.axes[axis].max_size; }
   bool IsSymbolic(size_t axis) const { return nest_.axes[axis].size.is_symbolic(); }
@@ -157,18 +150,14 @@ class ScheduleBuilder {
 
   template <typename D>
   bool Keep(const D& directive) {
-    if (!directive::Apply(nest_, directive, target_).ok()) return false;
+    if (!directive::Apply(nest_, directive, target()).ok()) return false;
     directives_.push_back(directive::ToText(directive));
     return true;
   }
   bool MayPad(size_t axis) const;
 
-  const Kernel& kernel_;
-  ShapeMap& shapes_;
+  KernelFacts& facts_;
   loop_nest::LoopNest nest_;
-  std::vector<analysis::Access> accesses_;
-  NodeSet folded_;
-  const passes::Target& target_;
   Candidates* const candidates_;
   std::vector<Directive> directives_;
 };

@@ -7,7 +7,7 @@
 #include "ir/shape.h"
 #include "ir/text/parser.h"
 #include "passes/directives/directives.h"
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 
 namespace tg::schedule {
 

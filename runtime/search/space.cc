@@ -91,7 +91,7 @@ size_t Space::AddForm(const Kernel& kernel, std::vector<std::vector<Directive>> 
   CopyKernel(kernel, form.kernel);
   form.key = key;
   form.considered = std::move(considered);
-  form.costs = std::make_unique<schedule::KernelCosts>(module_, calls_, form.kernel, target_);
+  form.facts = std::make_unique<schedule::KernelFacts>(module_, calls_, form.kernel, target_);
   return forms_.size() - 1;
 }
 
@@ -104,13 +104,13 @@ std::optional<size_t> Space::FindForm(const std::string& key) const {
 
 void Space::Add(size_t form, std::vector<Directive> directives, std::vector<Candidate>& to) {
   if (!known_.insert(Cat(form, " ", schedule::DirectivesText(directives))).second) return;
-  const absl::StatusOr<cost::Cost> cost = forms_[form].costs->Of(directives);
+  const absl::StatusOr<cost::Cost> cost = forms_[form].facts->CostOf(directives);
   if (!cost.ok() || !std::isfinite(cost->OnDevice())) return;
   to.push_back({form, std::move(directives), cost->OnDevice()});
 }
 
 double Space::Predict(size_t form, const std::vector<Directive>& directives) const {
-  const absl::StatusOr<cost::Cost> cost = forms_[form].costs->Of(directives);
+  const absl::StatusOr<cost::Cost> cost = forms_[form].facts->CostOf(directives);
   return cost.ok() && std::isfinite(cost->OnDevice()) ? cost->OnDevice() : 0;
 }
 

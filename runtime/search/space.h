@@ -14,7 +14,7 @@
 
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 #include "passes/target.h"
 
 namespace tg::search {
@@ -58,7 +58,7 @@ class Space {
   struct OneForm {
     Kernel kernel;
     std::string key;
-    std::unique_ptr<schedule::KernelCosts> costs;
+    std::unique_ptr<schedule::KernelFacts> facts;
     std::vector<std::vector<Directive>> considered;
   };
 
@@ -71,7 +71,7 @@ class Space {
   const Module& module_;
   const KernelCalls& calls_;
   const passes::Target& target_;
-  std::deque<OneForm> forms_;  // costs refer to the kernels
+  std::deque<OneForm> forms_;  // facts refer to the kernels
   Candidate first_;
   std::set<std::string> known_;
   uint64_t draws_ = 0;

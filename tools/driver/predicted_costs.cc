@@ -1,7 +1,7 @@
 #include "tools/driver/predicted_costs.h"
 
 #include "ir/kernel_calls.h"
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 #include "passes/schedule/schedule.h"
 
 namespace tg::driver {

@@ -1,5 +1,5 @@
 // What a kernel of the IR executes, and what that costs.
-#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/kernel_facts.h"
 
 #include <memory>
 #include <string>
@@ -9,8 +9,6 @@
 #include "ir/text/parser.h"
 #include "passes/cost/compute_cost.h"
 #include "passes/cost/predict_cost.h"
-#include "passes/directives/directives.h"
-#include "passes/simplify/simplify.h"
 
 namespace tg::schedule {
 namespace {
@@ -106,13 +104,10 @@ class KernelCostTest : public testing::Test {
     const auto cost = KernelCost(*module_, calls, kernel, target_);
     ASSERT_TRUE(cost.ok()) << cost.status();
     cost_ = *cost;
-    ShapeMap shapes(*module_, *kernel.body.context);
-    const auto schedule_of = directive::MakeLoopNest(*module_, calls, kernel, target_, shapes);
-    ASSERT_TRUE(schedule_of.ok());
-    simplify::Simplifier simplifier(*kernel.body.context, module_.get());
-    const auto accesses = analysis::FindAccesses(
-        kernel.body, schedule_of->base, shapes, [&](const UOp* u) { return simplifier(u); }, true);
-    work_ = cost::WorkOf(kernel.body, *schedule_of, accesses, target_);
+    KernelFacts facts(*module_, calls, kernel, target_);
+    const auto nest = facts.NestOf(kernel.directives);
+    ASSERT_TRUE(nest.ok());
+    work_ = cost::WorkOf(facts.kernel().body, *nest, facts.accesses_and_staged(), target_);
   }
 
   passes::Target target_ = *passes::FindTarget("cl-cpu");
