@@ -147,6 +147,13 @@ absl::Status ArtifactFile::VerifyContents() const {
   return absl::OkStatus();
 }
 
+absl::Status ArtifactFile::VerifyOwnContents() const {
+  for (const Contents& c : artifact_.contents) {
+    if (c.file == 0) TG_RETURN_IF_ERROR(Verify(c));
+  }
+  return absl::OkStatus();
+}
+
 runtime::OpenContents ArtifactFile::OpenContents() const {
   MappedContents::ByName by_name;
   for (const Contents& c : artifact_.contents) {

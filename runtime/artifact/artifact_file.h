@@ -42,8 +42,9 @@ class ArtifactFile {
         contents.file == 0 ? bytes_ : files_->others[contents.file - 1].bytes();
     return file.substr(contents.offset, contents.bytes);
   }
-  // InvalidArgument if contents differ from what was written.
+  // InvalidArgument if contents differ from what was written: all, or those in the .tgx file.
   absl::Status VerifyContents() const;
+  absl::Status VerifyOwnContents() const;
 
   // A reader of the contents, which keeps the file mapped.
   runtime::OpenContents OpenContents() const;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "runtime/artifact/artifact_testing.h"
 
@@ -67,7 +68,7 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   EXPECT_EQ(error(""), "m.tgx: it is no .tgx file");
   EXPECT_EQ(error(bytes.substr(0, 40)), "m.tgx: it ends at byte 40, within its head");
   EXPECT_EQ(error(with(offsetof(Header, version), 7)),
-            "m.tgx: its format has version 7, and this program reads 4; compile the model again");
+            "m.tgx: its format has version 7, and this program reads 5; compile the model again");
   EXPECT_EQ(error(with(offsetof(Header, plan_offset), 7)),
             "m.tgx: its head, bytes 0 to 72, is damaged");
   EXPECT_NE(error(bytes.substr(0, bytes.size() - 1)).find("it was cut off"), std::string::npos);
@@ -75,12 +76,55 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   std::string changed = bytes;
   changed[bytes.size() - 9] ^= 1;
   EXPECT_NE(error(changed).find("is damaged"), std::string::npos);
-  // Weights are not read at a start, and checked on request.
-  changed = bytes;
-  changed[kPageBytes] ^= 1;
-  const auto file = ArtifactFile::Read(nullptr, changed, "m.tgx");
+}
+
+// Each byte of the weights that changes is found at a start, unless its user does not want that.
+TEST_P(ArtifactTest, DamagedWeightsAreOneClearError) {
+  ASSERT_EQ(Compile(kModel), absl::OkStatus());
+  const std::string bytes = *runtime::ReadFile(path_);
+  const auto file = ArtifactFile::Open(path_);
   ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_NE(Message(file->VerifyContents()).find("are damaged"), std::string::npos);
+  ASSERT_FALSE(file->artifact().contents.empty());
+  for (const Contents& c : file->artifact().contents) {
+    for (uint64_t at = c.offset; at < c.offset + c.bytes; ++at) {
+      std::string changed = bytes;
+      changed[at] ^= 1;
+      auto read = ArtifactFile::Read(nullptr, changed, "m.tgx");
+      ASSERT_TRUE(read.ok()) << read.status();
+      const std::string message = Message(OpenArtifact(*std::move(read), {}).status());
+      EXPECT_NE(message.find(Cat("bytes ", c.offset, " to ", c.offset + c.bytes, ", are damaged")),
+                std::string::npos)
+          << message;
+      read = ArtifactFile::Read(nullptr, changed, "m.tgx");
+      EXPECT_FALSE(read->VerifyContents().ok());
+      EXPECT_TRUE(OpenArtifact(*std::move(read), {.verify = false}).ok());
+    }
+  }
+}
+
+TEST(HashTest, DependsOnEachByteAndTheirOrder) {
+  std::mt19937_64 random(1);
+  for (size_t size = 0; size < 100; ++size) {
+    std::string bytes(size, 0);
+    std::set<uint64_t> hashes = {Hash(bytes), Hash(bytes + std::string(1, 0))};
+    EXPECT_EQ(hashes.size(), 2) << "a zero at the end of " << size;
+    for (char& c : bytes) c = static_cast<char>(random());
+    hashes = {Hash(bytes)};
+    for (size_t at = 0; at < size; ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string changed = bytes;
+        changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+        EXPECT_TRUE(hashes.insert(Hash(changed)).second) << size << " bytes, " << at;
+      }
+    }
+    for (size_t at = 0; at + 8 < size; ++at) {
+      std::string changed = bytes;
+      std::swap(changed[at], changed[at + 8]);
+      if (changed != bytes) {
+        EXPECT_TRUE(hashes.insert(Hash(changed)).second) << size << " bytes, " << at;
+      }
+    }
+  }
 }
 
 TEST_P(ArtifactTest, DamagedTextsAreOneClearError) {

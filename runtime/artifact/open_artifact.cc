@@ -130,6 +130,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenArtifact(ArtifactFil
   Artifact& artifact = file.artifact();
   runtime::Executable& executable = artifact.executable;
   const std::string& path = executable.path;
+  if (options.verify) TG_RETURN_IF_ERROR(file.VerifyOwnContents());
   std::vector<std::shared_ptr<Context>> contexts;
   const std::shared_ptr<Context>& opened = options.devices.opened;
   if (opened != nullptr) {

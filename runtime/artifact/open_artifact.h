@@ -18,6 +18,9 @@ struct ArtifactOptions : runtime::SessionOptions {
   // The devices; without a request, those for which the file was compiled.
   runtime::DeviceRequest devices;
   bool profiling = false;
+  // Reads the weights in the file and compares their hashes. Weights in other files are read where
+  // those were written since the compile.
+  bool verify = true;
   // Has the kernels' sources in the session's executable, for reports.
   bool sources = false;
   // Called with a line where code is compiled again, because the file has none for the device.

@@ -80,8 +80,9 @@ absl::Status WriteArtifact(const std::string& path, Artifact artifact, const Rea
   if (!out.Write(plan)) return failure();
   header.file_bytes = out.at();
   header.header_hash = HeaderHash(header);
+  // On disk before it has its name: a file cut off by a loss of power is not taken for a whole one.
   if (::pwrite(file.fd(), &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
-      !file.Commit()) {
+      ::fdatasync(file.fd()) != 0 || !file.Commit()) {
     return failure();
   }
   return absl::OkStatus();

@@ -87,6 +87,7 @@ absl::StatusOr<std::unique_ptr<DeviceSession>> OpenDeviceSession(artifact::Artif
   static_cast<SessionOptions&>(artifact) = options;
   artifact.devices = options.devices;
   artifact.profiling = artifact.sources = options.time_kernels;
+  artifact.verify = options.verify;
   artifact.note = options.note;
   return artifact::OpenArtifact(std::move(file), std::move(artifact));
 }

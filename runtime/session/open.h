@@ -37,6 +37,7 @@ struct OpenOptions : SessionOptions {
   std::string schedules;  // a file of measured schedules (docs/search.md)
   std::optional<passes::Pipeline> pipeline;  // by default passes::kPipeline
   bool float16 = false;                      // stores weights and activations as halves
+  bool verify = true;                        // as in ArtifactOptions, of a compiled model
   // The target is set by the open.
   passes::PassManagerOptions passes = {};
   // Called between the steps with what the session will have: once the devices are open, and

@@ -64,6 +64,8 @@ void LlmFlags::AddTo(driver::Flags& flags) {
                "the type in which weights and a prompt are multiplied, with sums in f32; auto: f16 "
                "where the device has matrix instructions");
   flags.Bool("cache", &cache, "keep compiled programs on disk (on by default)");
+  flags.Bool("verify", &verify,
+             "read the weights in a compiled model at the start, to find damage (on by default)");
   flags.Level("verbose", "LEVEL", 1, &verbose,
               "prints the kernels of a step and their times on standard error");
   flags.Bool("bench", &bench,

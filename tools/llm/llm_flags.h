@@ -16,7 +16,7 @@ namespace tg::llm {
 struct LlmFlags {
   std::optional<std::string> prompt, prompt_file, system;
   bool raw = false, bench = false, list_devices = false, help = false, version = false;
-  bool cache = true;
+  bool cache = true, verify = true;
   std::string device, schedules, cache_type = "f16", products = "auto";
   std::optional<int64_t> max_tokens, context, chunk, verbose, search;
   std::optional<int64_t> seed, top_k, port;

@@ -144,6 +144,7 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.schedules = flags_.schedules;
   options.time_kernels = flags_.verbose.value_or(0) > 0;
   options.cache_programs = flags_.cache;
+  options.verify = flags_.verify;
   // The model keeps these functions, and calls them for what it compiles or uploads later.
   const auto compiling = std::make_shared<run::CompileProgress>("compiling", "kernels");
   const auto loading = std::make_shared<run::CompileProgress>("loading", "MB");

@@ -47,6 +47,7 @@ runtime::OpenOptions OpenOptionsFor(const Declarations& module, const TextModelO
   session.devices.specialize = false;  // the steps of a text have the same sizes
   session.time_kernels = options.time_kernels;
   session.cache = cache;
+  session.verify = options.verify;
   session.note = options.note;
   SetProgress(module, options, session);
   return session;

@@ -37,6 +37,7 @@ struct TextModelOptions {
   std::string schedules;      // a file of measured schedules; empty: none
   bool time_kernels = false;  // session().last_times() has the kernels' times
   bool cache_programs = true;
+  bool verify = true;       // reads the weights in a compiled model, to find damage
   bool has_workers = true;  // this program is one too (runtime/opencl/compile_job.h)
   // Called with a line where a compiled model's kernels are compiled again.
   std::function<void(const std::string&)> note = {};

@@ -46,6 +46,7 @@ absl::Status ModelRun::ReadArtifact(const std::string& path) {
 
 absl::Status ModelRun::OpenArtifact() {
   runtime::OpenOptions options = OpenOptionsOf(/*is_observed=*/false);
+  options.verify = flags_.verify;
   options.note = [](const std::string& text) { llvm::errs() << "tg-run: " << text << "\n"; };
   TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
                       runtime::OpenDeviceSession(*std::move(artifact_), options));

@@ -135,6 +135,8 @@ void RunFlags::AddTo(driver::Flags& flags) {
              "store weights and activations as float16, compute in float32, and print the error "
              "against a run without");
   flags.Bool("cache", &cache, "keep compiled programs on disk (on by default)");
+  flags.Bool("verify", &verify,
+             "read the weights in a compiled model at the start, to find damage (on by default)");
   flags.Bool("specialize", &specialize,
              "compile sizes of --max that come again for themselves, while runs go on (on by "
              "default)");

@@ -42,8 +42,8 @@ struct RunFlags {
   std::string color = "auto", sort = "launch", input_format = "auto", min_accuracy_text,
               max_memory_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count, search;
-  bool cache = true, specialize = true, float16 = false, list_devices = false, version = false,
-       help = false;
+  bool cache = true, specialize = true, verify = true, float16 = false, list_devices = false,
+       version = false, help = false;
 
   std::string check_text;  // of --check: empty, results or kernels
 
