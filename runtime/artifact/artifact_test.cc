@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "runtime/artifact/artifact_testing.h"
@@ -221,6 +222,81 @@ TEST_P(ArtifactTest, SiblingsShareTheWeights) {
     EXPECT_EQ(&device.last_plan()->buffer(0)->memory(), &weights->memory());
     EXPECT_LT(device.memory().peak_total_bytes, kWeightBytes / 2);
   }
+}
+
+// @init makes @wide of bytes, @scaled of floats, @table of nothing, and @sum of @scaled.
+constexpr char kInitModel[] = R"(tg 1
+module @model
+buffer @bytes : i8[1048576] param = file("weights.bin", 0)
+buffer @floats : f32[65536] param = file("weights.bin", 1048576)
+buffer @wide : f32[1048576] state
+buffer @scaled : f32[65536] state
+buffer @table : i32[65536] state
+buffer @sum : f32[1] state
+buffer @x : f32[1] input
+buffer @y : f32[1] output
+
+graph @main {
+  %wide = buffer @wide : f32
+  %0 = reduce_axis %wide {op = add, axes = [0]} : f32
+  %scaled = buffer @scaled : f32
+  %1 = reduce_axis %scaled {op = add, axes = [0]} : f32
+  %table = buffer @table : i32
+  %2 = reduce_axis %table {op = max, axes = [0]} : i32
+  %3 = cast %2 : f32
+  %sum = buffer @sum : f32
+  %x = buffer @x : f32
+  %4 = add %0, %1 : f32
+  %5 = add %4, %3 : f32
+  %6 = add %5, %sum : f32
+  %7 = add %6, %x : f32
+  sink %7 -> @y
+}
+
+graph @init {
+  %bytes = buffer @bytes : i8
+  %wide = cast %bytes : f32
+  %floats = buffer @floats : f32
+  %scaled = add %floats, %floats : f32
+  %i = iota {size = 65536} : index
+  %0 = cast %i : i32
+  %1 = add %0, %0 : i32
+  %sum = reduce_axis %scaled {op = add, axes = [0]} : f32
+  sink %wide -> @wide, %scaled -> @scaled, %1 -> @table, %sum -> @sum
+}
+)";
+
+// A file has results of @init that are not larger than what they replace; the others are computed
+// at a start, once for all siblings.
+TEST_P(ArtifactTest, InitIsFoldedWhereTheFileDoesNotGrow) {
+  std::string weights(1048576, 1);
+  const std::vector<float> floats(65536, 0.5f);
+  weights.append(reinterpret_cast<const char*>(floats.data()), floats.size() * 4);
+  std::ofstream(testing::TempDir() + "/weights.bin", std::ios::binary) << weights;
+  ASSERT_EQ(Compile(kInitModel), absl::OkStatus());
+  EXPECT_LT(std::filesystem::file_size(path_), weights.size() + (100 << 10));
+  const auto opened = OpenArtifact(path_);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const Declarations& decls = (*opened)->declarations();
+  for (const auto& [name, role] : {std::pair("wide", Role::kState),
+                                   {"table", Role::kState},
+                                   {"scaled", Role::kParam},
+                                   {"sum", Role::kParam}}) {
+    EXPECT_EQ(decls.FindBuffer(name)->role, role) << name;
+  }
+  const runtime::ScheduledGraph* init = FindGraph((*opened)->executable(), kInitGraph);
+  ASSERT_NE(init, nullptr);
+  for (const int b : init->buffers) {
+    EXPECT_NE(decls.buffers[static_cast<size_t>(b)].name, "floats");
+  }
+  constexpr float kSum = 1048576 + 65536 + 2 * 65535 + 65536 + 1;
+  EXPECT_EQ(RunOnOne(**opened), kSum);
+  const auto sibling = (*opened)->NewSibling();
+  ASSERT_TRUE(sibling.ok()) << sibling.status();
+  EXPECT_EQ(RunOnOne(**sibling), kSum);
+  const auto& other = static_cast<const runtime::DeviceSession&>(**sibling);
+  EXPECT_EQ(other.init_plan(), nullptr);
+  EXPECT_LT(other.memory().peak_total_bytes, size_t{1048576});
 }
 
 // What the checksums do not catch, because they are right, the checks of the plan do.

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/artifact/fold_init.h"
 #include "runtime/artifact/open_artifact.h"
 #include "runtime/artifact/write_artifact.h"
 #include "runtime/cpu/native_program.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/cl_context.h"
 #include "runtime/opencl/cl_program.h"
+#include "runtime/plan/init_constants.h"
 #include "runtime/session/device_kernels.h"
 #include "runtime/session/make_executable.h"
 #include "runtime/session/params.h"
@@ -55,23 +57,6 @@ absl::Status AddCode(const std::shared_ptr<Context>& context, const runtime::Bui
     program.binary = runtime::BinaryOf(*built);
   }
   return absl::OkStatus();
-}
-
-// The buffers that a graph's steps write.
-std::set<int> WrittenBy(const Executable& executable, const ScheduledGraph& graph) {
-  std::set<int> written;
-  for (const ScheduledKernel& step : graph.steps) {
-    if (step.is_copy()) written.insert(step.buffers[0].buffer);
-    for (const DeviceCode& device : executable.devices) {
-      for (const CompiledKernel& k : device.kernels) {
-        if (k.kernel != step.kernel) continue;
-        for (const codegen::KernelParam& p : k.code.params) {
-          if (p.writes) written.insert(step.buffers[static_cast<size_t>(p.slot)].buffer);
-        }
-      }
-    }
-  }
-  return written;
 }
 
 // Drops kernels that no graph runs. Their functions stay in the programs.
@@ -123,7 +108,10 @@ class Compiler {
       TG_RETURN_IF_ERROR(AddCode(contexts_[d], options_, settings.native_source, e.devices[d]));
     }
     const ScheduledGraph* init = FindGraph(e, kInitGraph);
-    if (init != nullptr && CanRunNow(e, *init)) TG_RETURN_IF_ERROR(RunInit(e));
+    const bool runs_others = e.graphs.size() > 1;
+    if (init != nullptr && runs_others && runtime::IsInitKnown(e, *init)) {
+      TG_RETURN_IF_ERROR(RunInit(e));
+    }
     DropUnusedKernels(e);
     std::set<int> used;
     for (const ScheduledGraph& graph : e.graphs) {
@@ -148,24 +136,6 @@ class Compiler {
   }
 
  private:
-  // Whether all that @init reads is known, and what it computes has one size.
-  static bool CanRunNow(const Executable& e, const ScheduledGraph& init) {
-    if (e.graphs.size() == 1) return false;  // there is nothing else to run
-    for (const int b : init.buffers) {
-      const BufferDecl& decl = e.buffers[static_cast<size_t>(b)];
-      if (decl.role == Role::kInput || decl.role == Role::kOutput) return false;
-      if (decl.role == Role::kParam && !runtime::HasContents(decl)) return false;
-      if (decl.role != Role::kTemp && !decl.dtype.is_value()) return false;
-      for (const DeclDim& d : decl.shape) {
-        if (d.is_symbolic()) return false;
-      }
-    }
-    return std::all_of(init.vars.begin(), init.vars.end(), [&](int v) {
-      const VarDecl& var = e.vars[static_cast<size_t>(v)];
-      return var.min == var.max;
-    });
-  }
-
   // Names the files of the contents that are there as the kernels need them.
   absl::Status LeaveWeights(const std::string& path, Artifact& out) const {
     runtime::ParamReader reader(module_);
@@ -189,6 +159,7 @@ class Compiler {
     return absl::OkStatus();
   }
 
+  // Replaces @init, or a part of it, by its results.
   absl::Status RunInit(Executable& e) {
     const Module& module = module_;
     TG_ASSIGN_OR_RETURN(
@@ -197,16 +168,8 @@ class Compiler {
             std::make_unique<const Executable>(e), contexts_,
             [&module] { return std::make_unique<runtime::ParamReader>(module); }, options_));
     TG_RETURN_IF_ERROR(session->Run(kInitGraph));
-    const std::set<int> written = WrittenBy(e, *FindGraph(e, kInitGraph));
-    std::erase_if(e.graphs, [](const ScheduledGraph& g) { return g.name == kInitGraph; });
-    std::set<int> changed;
-    for (const ScheduledGraph& graph : e.graphs) changed.merge(WrittenBy(e, graph));
-    for (const int b : written) {
-      BufferDecl& decl = e.buffers[static_cast<size_t>(b)];
-      if (decl.role != Role::kState) continue;
-      TG_ASSIGN_OR_RETURN(computed_[b], session->Get(decl.name));
-      // What no other graph writes is a constant.
-      if (!changed.contains(b)) decl.role = Role::kParam;
+    for (const int b : FoldInit(e)) {
+      TG_ASSIGN_OR_RETURN(computed_[b], session->Get(e.buffers[static_cast<size_t>(b)].name));
     }
     return absl::OkStatus();
   }

@@ -24,8 +24,9 @@ struct ArtifactSettings {
 };
 
 // Writes `path` for a linear module and the devices of the options. Machine code is made for these
-// devices. @init runs now if all that it reads is known, and its results are stored instead. Errors
-// name the graph that cannot run, or the kernel that cannot be compiled.
+// devices. @init runs now if all that it reads is known, and its results are stored instead where
+// the file does not grow by that (fold_init.h). Errors name the graph that cannot run, or the
+// kernel that cannot be compiled.
 absl::Status CompileArtifact(std::unique_ptr<Module> module,
                              const runtime::DeviceSessionOptions& options,
                              const ArtifactSettings& settings, const std::string& path);

@@ -114,6 +114,7 @@ absl::StatusOr<bool> DeviceSession::Adopt(const BufferDecl& buffer, DeviceHandle
 
 absl::Status DeviceSession::CopyFrom(const BufferDecl& buffer, DeviceHandle memory, size_t bytes) {
   TG_ASSIGN_OR_RETURN(const BufferRef from, WrapFor(buffer, memory, bytes, /*is_written=*/false));
+  Unshare(buffer);
   TG_ASSIGN_OR_RETURN(const BufferRef to, BufferFor(buffer, bytes));
   if (bytes > 0) TG_RETURN_IF_ERROR(Copy(*from, 0, *to, 0, bytes));
   return to->context().Finish();

@@ -1,9 +1,11 @@
 #include "runtime/session/device_session.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/status.h"
+#include "runtime/plan/init_constants.h"
 #include "runtime/plan/temporaries.h"
 
 namespace tg::runtime {
@@ -52,7 +54,14 @@ absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(
 }
 
 absl::StatusOr<std::unique_ptr<Session>> DeviceSession::NewSibling() {
-  TG_ASSIGN_OR_RETURN(const std::vector<std::string> params, LoadParams());
+  TG_ASSIGN_OR_RETURN(std::vector<std::string> shared, LoadParams());
+  const std::set<int> constants = InitConstants(*executable_);
+  if (!constants.empty() && !is_initialized()) TG_RETURN_IF_ERROR(Run(kInitGraph));
+  for (const int b : constants) {
+    const std::string& name = executable_->buffers[static_cast<size_t>(b)].name;
+    shared.push_back(name);
+    shared_states_.insert(name);
+  }
   SessionOptions options = options_;
   options.observer = nullptr;
   options.on_upload = nullptr;
@@ -66,8 +75,13 @@ absl::StatusOr<std::unique_ptr<Session>> DeviceSession::NewSibling() {
   }
   sibling->sizes_follow_runs_ = sizes_follow_runs_;
   sibling->borrowed_from_ = borrowed_from_;
-  for (const std::string& name : params) sibling->buffers_[name] = buffers_.find(name)->second;
-  sibling->AdoptContents(*this, params);
+  sibling->shared_states_ = shared_states_;
+  for (const std::string& name : shared) sibling->buffers_[name] = buffers_.find(name)->second;
+  if (constants.empty()) {
+    sibling->AdoptContents(*this, shared);
+  } else {
+    sibling->AdoptInitialized(*this, shared);
+  }
   return sibling;
 }
 
@@ -164,9 +178,14 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, siz
   return buffers_[buffer.name] = *std::move(made);
 }
 
+void DeviceSession::Unshare(const BufferDecl& buffer) {
+  if (shared_states_.erase(buffer.name) > 0) buffers_.erase(buffer.name);
+}
+
 absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int64_t>,
                                    std::span<const std::byte> bytes) {
   const ScopedSpan span(options_.spans, MoveOf(options_.spans, "upload", buffer, bytes.size()));
+  Unshare(buffer);
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, bytes.size()));
   if (!bytes.empty()) TG_RETURN_IF_ERROR(Write(*ref, 0, bytes));
   if (options_.on_upload) options_.on_upload(bytes.size());
@@ -311,6 +330,9 @@ absl::Status DeviceSession::Execute(const GraphNeeds& needs, const VarMap& vars,
 absl::Status DeviceSession::ExecuteHere(const GraphNeeds& needs, const VarMap& vars,
                                         int64_t times) {
   const ScheduledGraph& graph = *FindGraph(*executable_, needs.name);
+  if (needs.name == kInitGraph) {
+    for (const BufferDecl* buffer : needs.needs.buffers) Unshare(*buffer);
+  }
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, needs.needs.buffers, vars));
   // Uploads are not part of the measured run.
   TG_RETURN_IF_ERROR(Finish());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -147,6 +148,8 @@ class DeviceSession : public Session {
   bool FollowsRuns(const BufferDecl& buffer) const {
     return sizes_follow_runs_ && (buffer.role == Role::kInput || buffer.role == Role::kOutput);
   }
+  // Forgets the memory of a constant that this session and others have: it gets other contents.
+  void Unshare(const BufferDecl& buffer);
   // Allocates the buffers that are not temporary for a run with these sizes.
   absl::Status AllocateBuffers(std::span<const BufferDecl* const> buffers, const VarMap& sizes);
   // Makes this session ready to run a graph with the shared buffers of `owner`, the session for
@@ -178,8 +181,9 @@ class DeviceSession : public Session {
   bool sizes_follow_runs_ = false;
   std::shared_ptr<const void> borrowed_from_;  // outlives buffers_
   NamedBuffers buffers_;
-  uint64_t buffers_version_ = 0;             // changes with buffers_
-  const std::vector<bool> lendable_;         // by buffer
+  uint64_t buffers_version_ = 0;                      // changes with buffers_
+  std::set<std::string, std::less<>> shared_states_;  // constants that @init has computed
+  const std::vector<bool> lendable_;                  // by buffer
   NamedBuffers own_buffers_;                 // whose place lent memory has taken; null: none
   std::map<std::string, CachedPlan> plans_;  // by graph
   Plan* last_plan_ = nullptr;

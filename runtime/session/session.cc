@@ -77,7 +77,7 @@ absl::Status Session::SetOrLend(std::string_view name, ElementType type,
   shapes_[buffer.name].assign(shape.begin(), shape.end());
   ready_ = nullptr;
   if (buffer.role == Role::kParam) {
-    is_initialized_ = false;
+    if (InitReads(buffer)) is_initialized_ = false;
     ++params_set_;
   }
   return absl::OkStatus();
@@ -91,6 +91,19 @@ void Session::AdoptContents(const Session& from, std::span<const std::string> sh
   }
   if (params_set_ != from.params_set_) is_initialized_ = false;
   params_set_ = from.params_set_;
+}
+
+void Session::AdoptInitialized(const Session& from, std::span<const std::string> shared) {
+  AdoptContents(from, shared);
+  is_initialized_ = true;
+}
+
+bool Session::InitReads(const BufferDecl& buffer) const {
+  return std::any_of(graphs_.begin(), graphs_.end(), [&](const GraphNeeds& graph) {
+    const std::vector<const BufferDecl*>& needed = graph.needs.buffers;
+    return graph.name == kInitGraph &&
+           std::find(needed.begin(), needed.end(), &buffer) != needed.end();
+  });
 }
 
 absl::Status Session::SetVar(std::string_view name, int64_t value) {

@@ -46,8 +46,9 @@ class Session {
 
   // Makes a session with the same kernels on the same devices, without a compile. The contents of
   // params that the module defines are loaded once, by the first of the sessions, and shared: on a
-  // device there is one copy. Inputs, outputs, states and other params are the new session's own,
-  // and as at its start. Each of the two may be used while the other one is, and outlive it.
+  // device there is one copy. So are constants that @init computes of them, unless @init sets other
+  // states too. Inputs, outputs, states and other params are the new session's own, and as at its
+  // start. Each of the two may be used while the other one is, and outlive it.
   virtual absl::StatusOr<std::unique_ptr<Session>> NewSibling() = 0;
 
   // The buffers and variables.
@@ -114,6 +115,8 @@ class Session {
   // their contents. If params were set since the last time, @init runs again.
   void AdoptContents(const Session& from, std::span<const std::string> shared);
   bool is_initialized() const { return is_initialized_; }
+  // The same, and that @init has run: its results are shared.
+  void AdoptInitialized(const Session& from, std::span<const std::string> shared);
   // Loads the params whose contents the module defines, and returns their names.
   absl::StatusOr<std::vector<std::string>> LoadParams();
   const OpenContents& contents() const { return contents_; }
@@ -159,6 +162,7 @@ class Session {
   bool Borrow(const BufferDecl& buffer, std::span<const std::byte> elements);
   void EndLoan(const BufferDecl& buffer);
   bool IsAbsent(std::string_view name) const;
+  bool InitReads(const BufferDecl& buffer) const;
   // Without what is absent.
   ShapesByName PresentShapes() const;
   // Loads contents that the module defines.

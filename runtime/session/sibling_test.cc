@@ -147,6 +147,63 @@ TEST_P(SiblingTest, RunOnThreads) {
   EXPECT_EQ(right, std::vector<int>(kThreads, kRuns));
 }
 
+// @init computes @table of @w. @bias has no part in it.
+constexpr char kInitModel[] = R"(tg 1
+module @model
+buffer @w : f32[4] param = [1.0, 2.0, 3.0, 4.0]
+buffer @bias : f32[4] param
+buffer @table : f32[4] state
+buffer @y : f32[4] output
+
+graph @main {
+  %table = buffer @table : f32
+  %bias = buffer @bias : f32
+  %0 = add %table, %bias : f32
+  sink %0 -> @y
+}
+
+graph @init {
+  %w = buffer @w : f32
+  %0 = mul %w, %w : f32
+  sink %0 -> @table
+}
+)";
+
+TEST_P(SiblingTest, ShareWhatInitComputes) {
+  Diagnostics diagnostics;
+  std::unique_ptr<Module> module = ParseModule(kInitModel, "model.uop", diagnostics);
+  ASSERT_NE(module, nullptr) << diagnostics.ToString();
+  auto opened = OpenSession(std::move(module), GetParam());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  Session& first = **opened;
+  const auto made = first.NewSibling();
+  ASSERT_TRUE(made.ok()) << made.status();
+  Session& second = **made;
+  // A param that @init does not read is set: @init does not run again.
+  ASSERT_TRUE(first.Set("bias", Filled({4}, 1)).ok());
+  ASSERT_TRUE(second.Set("bias", Filled({4}, 2)).ok());
+  ASSERT_TRUE(first.Run().ok());
+  ASSERT_TRUE(second.Run().ok());
+  EXPECT_EQ(Get(first, "y"), (Values{2, 5, 10, 17}));
+  EXPECT_EQ(Get(second, "y"), (Values{3, 6, 11, 18}));
+  const bool shares = GetParam() != std::string_view("reference");
+  if (shares) {
+    EXPECT_EQ(MemoryOf(second, "table"), MemoryOf(first, "table"));
+    EXPECT_EQ(static_cast<DeviceSession&>(second).init_plan(), nullptr);
+  }
+  // Whose state is set, or computed again, gets memory of its own.
+  ASSERT_TRUE(second.Set("table", Filled({4}, 5)).ok());
+  ASSERT_TRUE(second.Run().ok());
+  ASSERT_TRUE(first.Run().ok());
+  EXPECT_EQ(Get(second, "y"), (Values{7, 7, 7, 7}));
+  EXPECT_EQ(Get(first, "y"), (Values{2, 5, 10, 17}));
+  ASSERT_TRUE(first.Run("init").ok());
+  ASSERT_TRUE(first.Run().ok());
+  ASSERT_TRUE(second.Run().ok());
+  EXPECT_EQ(Get(first, "y"), (Values{2, 5, 10, 17}));
+  EXPECT_EQ(Get(second, "y"), (Values{7, 7, 7, 7}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, SiblingTest, testing::Values("native", "pocl", "reference"));
 
 }  // namespace
