@@ -73,12 +73,11 @@ class Chooser {
     if (!any) return chosen;
     gathers_.FindAll(order_);
     evaluations_.Reserve(body_.context->num_nodes());
+    gathered_.Reserve(body_.context->num_nodes());
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp* u = *it;
       if (!facts_.Get(u).fixed) {
-        for (const UOp* s : u->srcs()) {
-          if (facts_.Get(s).fixed && u->op != Op::kSink) evaluations_[s] += Elements(s);
-        }
+        CountUses(u);
         continue;
       }
       const double evaluations = evaluations_.Get(u);
@@ -106,6 +105,24 @@ class Chooser {
 
   double Seconds(double work, double bytes) const {
     return cost::ArithmeticSeconds(work, target_) + cost::TransferSeconds(bytes, target_);
+  }
+
+  // Counts evaluations of the sources of `u`, which depends on an input: of each element once, but
+  // where only sums use them that need one term, once for each of those terms.
+  void CountUses(const UOp* u) {
+    const bool is_gather = gathers_.Is(u);
+    const bool is_gathered = (IsElementwise(u->op) || IsMovement(u->op)) && gathered_.Get(u) > 0 &&
+                             !used_whole_.Contains(u);
+    for (const UOp* s : u->srcs()) {
+      const double terms = is_gather ? Elements(u) : is_gathered ? gathered_.Get(u) : 0;
+      if (terms > 0) {
+        gathered_[s] += terms;
+      } else {
+        used_whole_.Insert(s);
+      }
+      if (!facts_.Get(s).fixed || u->op == Op::kSink) continue;
+      evaluations_[s] += terms > 0 ? terms : Elements(s);
+    }
   }
 
   // Whether the op requests separate memory.
@@ -220,6 +237,8 @@ class Chooser {
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
   NodeMap<double> evaluations_;
+  NodeMap<double> gathered_;  // of values that depend on an input: terms that gathers read
+  NodeSet used_whole_;        // of these: not by gathers alone
 };
 
 }  // namespace
