@@ -32,6 +32,11 @@ Description: compiler and runtime for tensor programs
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
+def is_code(name):
+    """Whether the place is that of a program or a shared library."""
+    return name.startswith("bin/") or (name.startswith("lib/lib") and not name.endswith(".a"))
+
+
 def add_file(tar, name, data, mode):
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = len(data), mode
@@ -82,18 +87,17 @@ def main(manifest, output):
     shared = {os.path.basename(name): path for name, path in paths.items() if name.startswith("shared/")}
     paths = {name: path for name, path in paths.items() if not name.startswith("shared/")}
     needed = package_files.needed_of(paths[LIBRARY], shared)
-    glibc = package_files.least_glibc([paths[name] for name in paths if name.startswith(("bin/", "lib/lib"))])
+    glibc = package_files.least_glibc([paths[name] for name in paths if is_code(name)])
     if kind == "tarball":
         paths.update(("lib/" + name, path) for name, path in needed.items())
     files = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name, path in paths.items():
-            is_code = name.startswith(("bin/", "lib/lib"))
-            with open(package_files.strip(path, scratch) if is_code else path, "rb") as source:
+            with open(package_files.strip(path, scratch) if is_code(name) else path, "rb") as source:
                 data = source.read()
             if path.endswith(".in"):
                 data = data.replace(b"@VERSION@", version.encode())
-            files[name] = (data, 0o755 if is_code else 0o644)
+            files[name] = (data, 0o755 if is_code(name) else 0o644)
     files["share/doc/tg/NOTICES"] = (package_files.notices().encode(), 0o644)
     links = {"lib/libtg.so": "libtg.so.1"}
     os.makedirs(output, exist_ok=True)

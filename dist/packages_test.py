@@ -64,11 +64,13 @@ class PackagesTest(unittest.TestCase):
     def build_c_example(self, prefix):
         return self.build_in_c(prefix, "digits")
 
-    def build_in_c(self, prefix, name, *libraries):
+    def build_in_c(self, prefix, name, *libraries, options=()):
         source = shutil.copy(os.path.join(EXAMPLES, "c", name + ".c"), self.folder)
         program = os.path.join(self.folder, name)
-        flags = run("pkg-config", "--cflags", "--libs", "tg", env={"PKG_CONFIG_PATH": prefix + "/lib/pkgconfig"})
-        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags.split(), *libraries,
+        flags = run("pkg-config", *options, "--cflags", "--libs", "tg",
+                    env={"PKG_CONFIG_PATH": prefix + "/lib/pkgconfig"})
+        static = ["-static"] if "--static" in options else []
+        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *static, source, "-o", program, *flags.split(), *libraries,
             cwd=self.folder)
         return program
 
@@ -92,6 +94,20 @@ class PackagesTest(unittest.TestCase):
         said = run("dpkg-deb", "--info", only(DEB + "/*.deb"))
         self.assertRegex(said, r"Depends: libc6 \(>= 2\.\d+\), libstdc\+\+6, libgcc-s1, libabsl\d+\n")
 
+    def test_c_without_shared_libraries(self):
+        program = self.build_in_c(self.unpacked_tarball(), "digits", options=["--static"])
+        self.assertNotRegex(run("readelf", "-Wld", program), "INTERP|NEEDED")
+        # In a folder that has no code generator, of which there is a part in the program.
+        self.check_digits(run(program, MODEL, DIGIT, "200", cwd="/"))
+
+    def test_static_library_has_the_names_of_the_header_alone(self):
+        prefix = self.unpacked_tarball()
+        with open(prefix + "/include/tg/tg.h") as header:
+            declared = set(re.findall(r"^TG_API [^;]*?\b(tg_\w+)\(", header.read(), re.MULTILINE))
+        listed = run("nm", "--extern-only", "--defined-only", prefix + "/lib/libtg.a").splitlines()
+        defined = {line.split()[2] for line in listed if len(line.split()) == 3}
+        self.assertEqual(defined, declared | {"tg_codegen_compile", "tg_codegen_version"})
+
     def test_an_object_without_a_library(self):
         prefix = self.unpacked_tarball()
         source = shutil.copy(os.path.join(EXAMPLES, "object/linked.c"), self.folder)
@@ -110,9 +126,7 @@ class PackagesTest(unittest.TestCase):
         run("cmake", "--build", build)
         program = os.path.join(build, "sizes")
         self.check_libraries(program, prefix)
-        said = run(program).split("\n")
-        self.assertEqual(said[:3], ["1.5 ", "1.5 5.5 9.5 ", "1.5 5.5 "])
-        self.assertIn("error: ", said[3])
+        self.check_sizes(run(program))
         with self.assertRaisesRegex(AssertionError, "tg-config.cmake, version: 0"):
             text = os.path.join(source, "CMakeLists.txt")
             with open(text) as file:
@@ -120,6 +134,29 @@ class PackagesTest(unittest.TestCase):
             with open(text, "w") as file:
                 file.write(wanted)
             run("cmake", "-S", source, "-B", build + "2", "-DCMAKE_PREFIX_PATH=" + prefix)
+
+    def test_cpp_with_cmake_and_the_static_library(self):
+        prefix = self.unpacked_tarball()
+        source = shutil.copytree(os.path.join(EXAMPLES, "cmake"), os.path.join(self.folder, "project"))
+        text = os.path.join(source, "CMakeLists.txt")
+        with open(text) as file:
+            static = file.read().replace("tg::tg)", "tg::tg_static)")
+        self.assertIn("tg_static", static)
+        with open(text, "w") as file:
+            file.write(static)
+        build = os.path.join(self.folder, "build")
+        run("cmake", "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix)
+        run("cmake", "--build", build)
+        program = shutil.copy(os.path.join(build, "sizes"), os.path.join(self.folder, "alone"))
+        shutil.rmtree(prefix)
+        needed = set(re.findall(r"^\s*(lib\S+)", run("ldd", program), re.MULTILINE))
+        self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"})
+        self.check_sizes(run(program))
+
+    def check_sizes(self, said):
+        lines = said.split("\n")
+        self.assertEqual(lines[:3], ["1.5 ", "1.5 5.5 9.5 ", "1.5 5.5 "])
+        self.assertIn("error: ", lines[3])
 
     def test_python_in_a_venv(self):
         venv = os.path.join(self.folder, "venv")
@@ -144,7 +181,7 @@ class PackagesTest(unittest.TestCase):
     def test_what_is_in_them(self):
         listed = set(run("tar", "tf", only(TARBALL + "/*.tar.gz")).split())
         for name in ("bin/tg-opt", "bin/tg-run", "bin/tg-compile", "include/tg/tg.h", "lib/libtg.so.1", "lib/libtg.so",
-                     "lib/libtg_codegen.so", "lib/pkgconfig/tg.pc", "lib/cmake/tg/tg-config.cmake",
+                     "lib/libtg.a", "lib/libtg_codegen.so", "lib/pkgconfig/tg.pc", "lib/cmake/tg/tg-config.cmake",
                      "share/doc/tg/LICENSE", "share/doc/tg/NOTICES"):
             self.assertTrue(any(path.endswith("/" + name) for path in listed), name)
         for path in (only(WHEEL + "/*.whl"), only(TARBALL + "/*.tar.gz"), only(DEB + "/*.deb")):
