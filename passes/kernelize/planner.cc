@@ -30,10 +30,12 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
       reasons_(forced) {
   node_uses_.Reserve(body.context->num_nodes());
   facts_.rows = known.rows;
+  facts_.products = known.products;
   cost_.ComputeExpressionCosts(order_, known.stored, known.staged);
   for (const UOp* u : order_) {
     for (const UOp* s : u->srcs()) {
-      if (s->op == Op::kCopy) ++users_[s];
+      ++users_[s];
+      last_user_[s] = u;
     }
   }
 }
@@ -92,7 +94,8 @@ void Planner::Visit(const UOp* u) {
     reasons_.Set(u, by_copy ? "copied to " + DeviceOf(value) : "assign");
   }
   if (!reasons_.Has(u)) {
-    std::string reason = Decide(u);
+    std::string reason =
+        known_.products.Contains(u) ? "a tile of matrix instructions has one product" : Decide(u);
     const bool stores = !reason.empty() && !fused_.Contains(u);
     if (stores && cost_.IsFreeWidening(u)) {
       Force(u->src(0), reason);
@@ -115,6 +118,7 @@ void Planner::Visit(const UOp* u) {
       if (!llvm::is_contained(reduces, u)) reduces.push_back(u);
       kernels_[kernel].reduced |= uses_.Varies(use) & uses_.OuterLoops(kernel);
     }
+    if (!reasons_.Has(u)) KeepOneProduct(u);
   }
   Propagate(u);
 }

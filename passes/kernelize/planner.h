@@ -34,6 +34,7 @@ struct FusionFacts {
   // Values that kernels stage instead, and these kernels.
   NodeSet staged, staging_kernels;
   NodeSet realized;           // all values that the round's plan stores
+  NodeSet products;           // results of products that leave their kernels to another product
   SparseNodeMap<Shape> rows;  // by kernel: the stored shape with split axes; empty: not split
 };
 

@@ -91,6 +91,14 @@ class Planner {
   // `u`, unless it is so small that its loads cost less than that.
   std::string DivideResults(const UOp* u, UseId use);
 
+  // The value that is computed from `reduce` alone, by elementwise ops on the way to its users.
+  const UOp* TopOf(const UOp* reduce) const;
+
+  // If `u` is a product for matrix instructions (contractions.h) that its kernel computes beside
+  // another one, or at several indices, and so without a tile of such instructions, records that it
+  // is to be stored, unless that takes longer.
+  void KeepOneProduct(const UOp* u);
+
   void AddUse(const UOp* u, UseId use);
 
   void Propagate(const UOp* u);
@@ -108,8 +116,9 @@ class Planner {
   const MaterializationOptions& options_;
   const FusionFacts& known_;
   NodeSet fused_;            // nodes computed in place at any cost
-  NodeMap<uint32_t> users_;  // number of users of copies between devices
-  NodeSet assigned_;         // copies whose only user is an assign
+  NodeMap<uint32_t> users_;  // by node: the number of its users, and one of them
+  NodeMap<const UOp*> last_user_;
+  NodeSet assigned_;  // copies whose only user is an assign
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
   SparseNodeMap<KernelState> kernels_;

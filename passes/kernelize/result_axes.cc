@@ -1,30 +1,15 @@
-// Decides how a contraction's axes take part in the axes of the kernel that it is fused into.
+// Decides how a contraction's axes take part in the axes of the kernel that it is fused into, and
+// that a kernel has one product of matrices, so that it is a tile of matrix instructions.
 #include <algorithm>
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/cost/bounds.h"
+#include "passes/kernelize/contractions.h"
 #include "passes/kernelize/planning_round.h"
 #include "passes/kernelize/row_shape.h"
-#include "passes/kernelize/softmax_product.h"
 
 namespace tg::kernelize {
 namespace {
-
-// Whether `u` is a sum of products of two factors, each of which is repeated along some axis of the
-// result, so that a tile of results shares what it loads.
-bool IsContraction(const UOp* u, ShapeMap& shapes) {
-  if (static_cast<Op>(u->word()) != Op::kAdd || u->src(0)->op != Op::kMul) return false;
-  const UOp* product = u->src(0);
-  const Shape& whole = shapes.Of(product);
-  return llvm::all_of(product->srcs(), [&](const UOp* factor) {
-    for (size_t k = 0; k < whole.size(); ++k) {
-      const UOp* below = nullptr;
-      const bool is_term = llvm::is_contained(u->list(1), static_cast<int64_t>(k));
-      if (!is_term && !whole[k].Is(1) && IsRepeatedAlong(factor, k, shapes, &below)) return true;
-    }
-    return false;
-  });
-}
 
 // Whether each digit is the whole counter of a loop over an axis of `shape`, in the order of
 // row_shape.h, and no two axes of the value depend on one loop.
@@ -72,6 +57,46 @@ std::string Planner::DivideResults(const UOp* u, UseId use) {
   const double multiply_adds = cost_.Elements(u->src(0));
   const double lost = cost::UnsharedLoadSeconds(multiply_adds, target_);
   return lost > cost_.StoreSeconds(u) ? "its axes are no parts of the kernel's" : "";
+}
+
+const UOp* Planner::TopOf(const UOp* reduce) const {
+  const UOp* top = reduce;
+  for (const UOp* u = reduce; users_.Get(u) == 1;) {
+    const UOp* user = last_user_.Get(u);
+    const bool moves = user->op == Op::kReshape || user->op == Op::kPermute;
+    const bool joins = llvm::any_of(
+        user->srcs(), [&](const UOp* s) { return s != u && cost_.ExpressionCostOf(s).reduces; });
+    if (!moves && (!IsElementwise(user->op) || joins || cost_.IsFreeWidening(user))) break;
+    u = user;
+    if (!moves) top = u;
+  }
+  return top;
+}
+
+void Planner::KeepOneProduct(const UOp* u) {
+  if (!target_.HasMatrixInstructions() || !options_.fuse || !IsMatrixProduct(u->src(0), shapes_)) {
+    return;
+  }
+  // What the kernel's products take longer without a tile.
+  const auto untiled = [&](const UOp* reduce) {
+    return cost::UnsharedLoadSeconds(cost_.Elements(reduce->src(0)), target_) +
+           cost_.MatrixSeconds(reduce);
+  };
+  const UseList& uses = node_uses_[u];
+  bool alone = uses.size() == 1;
+  double lost = untiled(u);
+  for (UseId use : uses) {
+    const KernelState& kernel = kernels_[uses_.KernelOf(use)];
+    if (kernel.serial != 0) return;
+    for (const UOp* other : kernel.reduces) {
+      if (other == u || !IsMatrixProduct(other->src(0), shapes_)) continue;
+      alone = false;
+      lost += untiled(other);
+    }
+  }
+  const UOp* top = TopOf(u);
+  if (alone || fused_.Contains(top) || lost < cost_.StoreSeconds(top)) return;
+  cuts_ |= facts_.products.Insert(top);
 }
 
 }  // namespace tg::kernelize

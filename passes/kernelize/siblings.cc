@@ -4,11 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "passes/kernelize/concatenate.h"
+#include "passes/kernelize/contractions.h"
 #include "passes/kernelize/prepare.h"
-#include "passes/kernelize/softmax_product.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
@@ -70,31 +69,6 @@ void DelaySlices(const std::vector<KernelDraft>& drafts,
   for (size_t i = 0; i < slices.size(); ++i) {
     if (!awaited[i]) level[i] = last.Get(slices[i]->of);
   }
-}
-
-// Whether the factors of a product are of halves or bytes that matrix instructions take, and the
-// rows of one that meet columns of the other are no fewer than those of an instruction.
-bool IsMatrixProduct(const UOp* product, ShapeMap& shapes) {
-  if (product->op != Op::kMul || !IsStatic(shapes.Of(product))) return false;
-  const UOp* from[2];
-  for (size_t k = 0; k < 2; ++k) {
-    const UOp* x = product->src(k);
-    while (IsMovement(x->op)) x = x->src(0);
-    if (x->op != Op::kCast) return false;
-    from[k] = x->src(0);
-  }
-  const auto instruction = MatrixInstructionFor(from[0]->dtype.scalar(), from[1]->dtype.scalar(),
-                                                product->dtype.scalar());
-  if (!instruction) return false;
-  int64_t repeats[2] = {1, 1};  // of each factor
-  const Shape& whole = shapes.Of(product);
-  for (size_t axis = 0; axis < whole.size(); ++axis) {
-    for (size_t k = 0; k < 2; ++k) {
-      const UOp* below = nullptr;
-      if (IsRepeatedAlong(product->src(k), axis, shapes, &below)) repeats[k] *= whole[axis].value();
-    }
-  }
-  return std::min(repeats[0], repeats[1]) >= instruction->m;
 }
 
 // Whether the draft's kernel is scheduled as a tile of matrix instructions, which takes one

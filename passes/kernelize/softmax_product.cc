@@ -165,11 +165,14 @@ std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes,
   return std::nullopt;
 }
 
-bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below) {
+bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below,
+                     bool through_casts) {
   bool repeats = false;
   std::optional<size_t> at = axis;
   std::vector<const UOp*> down;
-  for (; IsMovement(x->op); x = x->src(0)) down.push_back(x);
+  for (; IsMovement(x->op) || (through_casts && x->op == Op::kCast); x = x->src(0)) {
+    if (x->op != Op::kCast) down.push_back(x);
+  }
   for (const UOp* m : down) {
     const Shape &from = shapes.Of(m->src(0)), &to = shapes.Of(m);
     if (m->op == Op::kExpand) *below = m->src(0);

@@ -40,8 +40,9 @@ std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes,
 std::optional<size_t> AxisThrough(const UOp* movement, size_t axis, ShapeMap& shapes);
 
 // Whether the value is the same along axis `axis`: some movement op on the way down repeats it.
-// Sets `below` to the source of the lowest expand.
-bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below);
+// Sets `below` to the source of the lowest expand. `through_casts`: also an op below casts.
+bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below,
+                     bool through_casts = false);
 
 // The halves that the other factor is widened from, if matrix instructions multiply such.
 std::optional<Scalar> NarrowTypeOf(const SoftmaxProduct& p);
