@@ -8,6 +8,7 @@
 #include "passes/schedule/gpu_matvec.h"
 #include "passes/schedule/gpu_rows.h"
 #include "passes/schedule/gpu_sums.h"
+#include "passes/schedule/gpu_transpose.h"
 #include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
 
@@ -270,6 +271,7 @@ constexpr Rule kRulesOfGpus[] = {
     {&ProposeIf<&Matvec>},
     {&ProposeGroups},
     {&ProposeTiles},
+    {&ProposeIf<&ScheduleGpuTranspose>},
 };
 
 }  // namespace

@@ -96,10 +96,11 @@ std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& co
 // Merges neighbouring axes of the same role, so that a tile spans, say, the columns and rows of an
 // image and all terms of a convolution's window. Returns whether the body changed.
 bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                const passes::Target& target, std::vector<Contraction> found) {
+                const passes::Target& target, std::vector<Contraction> found,
+                const std::optional<MatrixInstruction>& instruction) {
   const UOp* const plain = kernel.body.root;
   ShapeMap shapes(module, *kernel.body.context);
-  kernel.body.root = WithPackedOperands(kernel, found);
+  kernel.body.root = WithPackedOperands(kernel, found, instruction);
   const absl::StatusOr<loop_nest::LoopNest> s =
       directive::MakeLoopNest(module, calls, kernel, target, shapes);
   kernel.body.root = plain;
@@ -310,10 +311,12 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
     return std::nullopt;
   }
-  if (MergeRoles(module, calls, kernel, target, found)) found = FindContractions(kernel);
+  const auto instruction = target.HasMatrixInstructions() ? InstructionOf(found[0]) : std::nullopt;
+  if (MergeRoles(module, calls, kernel, target, found, instruction)) {
+    found = FindContractions(kernel);
+  }
   const UOp* const plain = kernel.body.root;
-  if (const auto instruction =
-          target.HasMatrixInstructions() ? InstructionOf(found[0]) : std::nullopt) {
+  if (instruction) {
     auto problem = FindProblem(module, calls, kernel, target, found, instruction);
     auto nest = !problem
                     ? std::nullopt

@@ -74,6 +74,29 @@ int64_t TileRows(ScheduleBuilder& t, analysis::LoopSet shared, int64_t steps) {
   return 1;
 }
 
+// Unrolls a reduce by the words of an access and, if the work-items along axis `local` compute a
+// row (not if it is empty), shares its terms among them. Where they do not divide the terms, these
+// are padded, since otherwise each work-item computes all of them.
+void ShareTerms(ScheduleBuilder& t, const std::string& terms, const std::string& local,
+                int64_t most) {
+  const ScheduleBuilder::State before = t.Save();
+  const std::string rest = InAccessesPadded<directive::Unroll>(t, terms, most);
+  if (local.empty()) return;
+  const int64_t items = t.Size(t.nest().AxisNamed(local));
+  const size_t axis = t.nest().AxisNamed(rest);
+  const bool is_even = t.Size(axis) % items == 0;
+  if (t.TryWith<directive::Group>(axis, local) || is_even || t.Size(axis) < items) return;
+  const ScheduleBuilder::State alone = t.Save();
+  t.Restore(before);
+  const int64_t words = t.target().AccessWords();
+  if (t.Try<directive::PadTo>(t.nest().AxisNamed(terms), items * words) &&
+      t.Try<directive::Unroll>(t.nest().AxisNamed(terms), words) &&
+      t.TryWith<directive::Group>(t.nest().AxisNamed(terms + ".0"), local)) {
+    return;
+  }
+  t.Restore(alone);
+}
+
 }  // namespace
 
 void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
@@ -128,8 +151,7 @@ void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
     }
     const bool is_short = base.max_size <= t.target().window;
     if (is_short && t.Try<directive::Unroll>(t.nest().AxisNamed(base.name))) continue;
-    const std::string rest = InAccessesPadded<directive::Unroll>(t, base.name, most);
-    if (!local.empty()) t.TryWith<directive::Group>(t.nest().AxisNamed(rest), local);
+    ShareTerms(t, base.name, local, most);
   }
 }
 
