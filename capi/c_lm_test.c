@@ -194,6 +194,62 @@ static void errors(void) {
   free(prompt);
 }
 
+#if TG_API_VERSION >= 4
+/* A model that is opened for embeddings gives the same one for a text each time, of length 1. Its
+ * pooling is the file's, and the mean for a file that says none. */
+static void embeddings(const char* path) {
+  tg_lm other;
+  tg_text text;
+  tg_lm_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.device = "cpu";
+  options.embeddings = 1;
+  EXPECT_OK(tg_lm_open(path, &options, &other));
+  tg_lm_info info;
+  info.size = sizeof info;
+  EXPECT_OK(tg_lm_get_info(other, &info));
+  const size_t width = (size_t)info.embedding_width;
+  EXPECT(width > 0 && info.pooling == TG_POOLING_DEFAULT);
+  float* rows = (float*)calloc(4 * width, sizeof *rows);
+  tg_embed_options how;
+  memset(&how, 0, sizeof how);
+  how.size = sizeof how;
+  EXPECT_OK(tg_lm_embed(other, "Hello, world", 12, NULL, rows, width));
+  EXPECT_OK(tg_lm_embed(other, "Hello, world", 12, &how, rows + width, width));
+  how.pooling = TG_POOLING_MEAN;
+  how.raw = 1;
+  EXPECT_OK(tg_lm_embed(other, "Hello, world", 12, &how, rows + 2 * width, width));
+  how.pooling = TG_POOLING_LAST;
+  EXPECT_OK(tg_lm_embed(other, "Hello, world", 12, &how, rows + 3 * width, width));
+  double square = 0, raw = 0;
+  int differs = 0;
+  for (size_t k = 0; k < width; ++k) {
+    EXPECT(rows[k] == rows[width + k]);
+    square += (double)rows[k] * rows[k];
+    raw += (double)rows[2 * width + k] * rows[2 * width + k];
+    differs |= rows[2 * width + k] != rows[3 * width + k];
+  }
+  EXPECT(square > 0.999999 && square < 1.000001);
+  EXPECT((raw < 0.999 || raw > 1.001) && differs);
+
+  how.pooling = TG_POOLING_LAST + 1;
+  EXPECT_ERROR(tg_lm_embed(other, "x", 1, &how, rows, width), TG_INVALID_ARGUMENT, "pooling");
+  EXPECT_ERROR(tg_lm_embed(other, "x", 1, NULL, rows, width - 1), TG_INVALID_ARGUMENT, "floats");
+  EXPECT_STATUS(tg_lm_embed(other, NULL, 1, NULL, rows, width), TG_INVALID_ARGUMENT);
+  EXPECT_STATUS(tg_lm_embed(other, "x", 1, NULL, NULL, width), TG_INVALID_ARGUMENT);
+  EXPECT_ERROR(tg_lm_generate(other, "x", 1, NULL, &text, NULL), TG_FAILED_PRECONDITION,
+               "embeddings");
+  const int32_t token = 1;
+  EXPECT_STATUS(tg_lm_append(other, &token, 1, NULL, 0), TG_FAILED_PRECONDITION);
+  EXPECT_STATUS(tg_lm_truncate(other, 0), TG_FAILED_PRECONDITION);
+  EXPECT_ERROR(tg_lm_embed(lm, "x", 1, NULL, rows, width), TG_FAILED_PRECONDITION, "not opened");
+  EXPECT_OK(tg_lm_close(other));
+  EXPECT_STATUS(tg_lm_embed(other, "x", 1, NULL, rows, width), TG_BAD_HANDLE);
+  free(rows);
+}
+#endif
+
 static int failed_in_thread = 0;
 static void* work(void* argument) {
   (void)argument;
@@ -221,6 +277,9 @@ int main(int argc, char** argv) {
   tokens_and_logits(&info);
   replies();
   errors();
+#if TG_API_VERSION >= 4
+  embeddings(argv[1]);
+#endif
   pthread_t threads[4];
   void* result = NULL;
   for (int i = 0; i < 4; ++i) EXPECT(pthread_create(&threads[i], NULL, work, NULL) == 0);

@@ -85,6 +85,7 @@ absl::StatusOr<std::shared_ptr<LanguageModel>> LanguageModel::Open(const char* p
   how.model.context = options.context;
   how.model.chunk = options.chunk;
   how.model.cache_f32 = options.cache_f32 != 0;
+  how.model.for_embeddings = options.embeddings != 0;
   if (options.device != nullptr) how.device = options.device;
   how.has_workers = false;
   how.on_uploaded = [loading](size_t done, size_t total) {
@@ -100,7 +101,9 @@ absl::StatusOr<std::shared_ptr<LanguageModel>> LanguageModel::Open(const char* p
     return InvalidArgument(path, ": ", lm->tokenizer_->size(), " tokens, but an embedding of ",
                            lm->model_->vocabulary());
   }
-  lm->generator_ = std::make_unique<llm::Generator>(*lm->model_, *lm->tokenizer_);
+  if (options.embeddings == 0) {
+    lm->generator_ = std::make_unique<llm::Generator>(*lm->model_, *lm->tokenizer_);
+  }
   TG_RETURN_IF_ERROR(loading->Tell("open", 1));
   return lm;
 }
@@ -113,7 +116,27 @@ absl::StatusOr<tg_lm_info> LanguageModel::Info() {
                     .vocabulary = model_->vocabulary(),
                     .length = model_->length(),
                     .weight_bytes = model_->weight_bytes(),
-                    .has_chat_template = chat_.has_value() ? 1 : 0};
+                    .has_chat_template = chat_.has_value() ? 1 : 0,
+                    .pooling = static_cast<int32_t>(model_->pooling()),
+                    .embedding_width = model_->width()};
+}
+
+absl::Status LanguageModel::CheckIsForTexts() const {
+  if (generator_ != nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError("the model was opened for embeddings");
+}
+
+absl::Status LanguageModel::Embed(std::string_view text, const llm::EmbeddingOptions& options,
+                                  std::span<float> embedding) {
+  const Call call(*this);
+  TG_RETURN_IF_ERROR(call.status());
+  if (static_cast<int64_t>(embedding.size()) != model_->width()) {
+    return InvalidArgument("memory for ", embedding.size(), " floats, of ", model_->width());
+  }
+  TG_ASSIGN_OR_RETURN(const std::vector<float> computed,
+                      model_->Embed(Tokenize(text, /*special=*/true), options));
+  std::copy(computed.begin(), computed.end(), embedding.begin());
+  return absl::OkStatus();
 }
 
 std::vector<int32_t> LanguageModel::Tokenize(std::string_view text, bool special) const {
@@ -133,6 +156,7 @@ absl::StatusOr<std::string> LanguageModel::Detokenize(std::span<const int32_t> t
 absl::Status LanguageModel::Append(std::span<const int32_t> tokens, std::span<float> logits) {
   const Call call(*this);
   TG_RETURN_IF_ERROR(call.status());
+  TG_RETURN_IF_ERROR(CheckIsForTexts());
   if (!logits.empty() && static_cast<int64_t>(logits.size()) != model_->vocabulary()) {
     return InvalidArgument("memory for ", logits.size(), " logits, of ", model_->vocabulary());
   }
@@ -146,6 +170,7 @@ absl::Status LanguageModel::Append(std::span<const int32_t> tokens, std::span<fl
 absl::Status LanguageModel::Truncate(int64_t length) {
   const Call call(*this);
   TG_RETURN_IF_ERROR(call.status());
+  TG_RETURN_IF_ERROR(CheckIsForTexts());
   if (length < 0) return InvalidArgument("a text of ", length, " tokens");
   generator_ = std::make_unique<llm::Generator>(*model_, *tokenizer_);
   model_->Truncate(length);
@@ -157,6 +182,7 @@ absl::StatusOr<llm::Reply> LanguageModel::Generate(
     const llm::GenerateOptions& options, const std::function<bool(std::string_view)>& show) {
   const Call call(*this);
   TG_RETURN_IF_ERROR(call.status());
+  TG_RETURN_IF_ERROR(CheckIsForTexts());
   std::vector<tokenizer::TokenId> tokens;
   if (messages.empty()) {
     tokens = Tokenize(prompt, /*special=*/true);

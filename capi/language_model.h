@@ -42,6 +42,8 @@ class LanguageModel {
                                       std::span<const tokenizer::ChatMessage> messages,
                                       const llm::GenerateOptions& options,
                                       const std::function<bool(std::string_view)>& show);
+  absl::Status Embed(std::string_view text, const llm::EmbeddingOptions& options,
+                     std::span<float> embedding);
   void Cancel();
 
  private:
@@ -61,6 +63,8 @@ class LanguageModel {
 
   LanguageModel() = default;
   absl::Status LoadTokenizer();
+  // An error for a model that is for embeddings.
+  absl::Status CheckIsForTexts() const;
 
   std::unique_ptr<llm::ModelFile> file_;
   std::unique_ptr<tokenizer::Tokenizer> tokenizer_;
@@ -68,8 +72,8 @@ class LanguageModel {
 
   std::mutex mutex_;  // guards the following two
   std::unique_ptr<llm::TextModel> model_;
-  std::unique_ptr<llm::Generator> generator_;
-  std::atomic<std::thread::id> caller_;  // who holds mutex_
+  std::unique_ptr<llm::Generator> generator_;  // null: the model is for embeddings
+  std::atomic<std::thread::id> caller_;        // who holds mutex_
 
   std::mutex cancel_mutex_;  // guards is_generating_, and the setting of interrupt_
   bool is_generating_ = false;

@@ -105,6 +105,19 @@ absl::Status Generate(LanguageModel& lm, std::string_view prompt,
   return StoreText(std::move(made.text), text);
 }
 
+absl::StatusOr<llm::EmbeddingOptions> EmbeddingOptionsOf(const tg_embed_options* given) {
+  tg_embed_options o;
+  TG_RETURN_IF_ERROR(ReadStruct(given, "tg_embed_options", o));
+  if (o.pooling < TG_POOLING_DEFAULT || o.pooling > TG_POOLING_LAST) {
+    return InvalidArgument("a pooling of ", o.pooling);
+  }
+  return llm::EmbeddingOptions{.pooling = static_cast<gguf::Pooling>(o.pooling),
+                               .normalizes = o.raw == 0};
+}
+
+static_assert(static_cast<int>(gguf::Pooling::kMean) == TG_POOLING_MEAN);
+static_assert(static_cast<int>(gguf::Pooling::kFirst) == TG_POOLING_FIRST);
+static_assert(static_cast<int>(gguf::Pooling::kLast) == TG_POOLING_LAST);
 static_assert(static_cast<int>(llm::EndOfReply::kModel) == TG_END_MODEL);
 static_assert(static_cast<int>(llm::EndOfReply::kStop) == TG_END_STOP);
 static_assert(static_cast<int>(llm::EndOfReply::kMaxTokens) == TG_END_MAX_TOKENS);
@@ -185,6 +198,17 @@ tg_status tg_lm_chat(tg_lm handle, const tg_message* messages, size_t num_messag
     const auto read = tg::capi::MessagesOf(messages, num_messages);
     if (!read.ok()) return read.status();
     return tg::capi::Generate(lm, "", *read, options, text, reply);
+  });
+}
+
+tg_status tg_lm_embed(tg_lm handle, const char* text, size_t bytes, const tg_embed_options* options,
+                      float* embedding, size_t count) {
+  return tg::capi::WithLanguageModel(handle, [&](tg::capi::LanguageModel& lm) {
+    if (text == nullptr && bytes > 0) return tg::capi::IsNull("text");
+    if (embedding == nullptr) return tg::capi::IsNull("embedding");
+    const absl::StatusOr<tg::llm::EmbeddingOptions> how = tg::capi::EmbeddingOptionsOf(options);
+    if (!how.ok()) return how.status();
+    return lm.Embed({text, bytes}, *how, {embedding, count});
   });
 }
 

@@ -178,6 +178,8 @@ absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model) {
   h.query_scale = keys.Float("attention.scale",
                              1 / std::sqrt(static_cast<double>(by_width ? size : h.key_size)));
   if (h.query_scale == 0) h.query_scale = 1 / std::sqrt(static_cast<double>(h.key_size));
+  // 4 is for models that compare two texts, which have another layer at the end.
+  h.pooling = static_cast<Pooling>(keys.Int("pooling_type", 0, 3, 0));
   if (const Tensor* embedding = model.FindTensor("token_embd.weight")) {
     h.vocabulary = embedding->shape.empty() ? 0 : embedding->shape[0];
   }

@@ -37,6 +37,9 @@ struct Architecture {
 
 std::span<const Architecture> AllArchitectures();
 
+// What a file says of the state that represents a text. The numbers are those of the files.
+enum class Pooling : uint8_t { kNone = 0, kMean = 1, kFirst = 2, kLast = 3 };
+
 enum class RopeScaling : uint8_t { kNone, kLinear, kYarn };
 
 struct Rope {
@@ -60,6 +63,7 @@ struct Hyperparameters {
   int64_t window = 0;                   // keys that a windowed layer sees; 0: all
   int64_t experts = 0, experts_used = 0, expert_feed_forward = 0;
   Rope rope, window_rope;
+  Pooling pooling = Pooling::kNone;
 
   bool HasWindow(int64_t layer) const {
     const int64_t period = architecture.window_period;

@@ -17,6 +17,8 @@ namespace {
 // the last token are masked.
 constexpr int64_t kBlockKeys = LanguageModelOptions::kBlockTokens;
 
+constexpr char kEmbedding[] = "token_embd.weight", kOutputNorm[] = "output_norm.weight";
+
 using enum Scalar;
 
 }  // namespace
@@ -219,9 +221,8 @@ Value DecoderGraph::Layer(int64_t layer, Value x) {
   return g_.Add(x, out);
 }
 
-Value DecoderGraph::Logits(Value tokens, const Dim& last) {
-  const std::string embedding = "token_embd.weight";
-  const Weight* table = c_.weights.Get(embedding, {h_.vocabulary, h_.width});
+Value DecoderGraph::Layers(Value tokens) {
+  const Weight* table = c_.weights.Get(kEmbedding, {h_.vocabulary, h_.width});
   Value x = nullptr;
   if (table) {
     std::vector<Value> fields = Fields(g_, *table);
@@ -234,11 +235,18 @@ Value DecoderGraph::Logits(Value tokens, const Dim& last) {
   }
   // A missing tensor does not end the walk, so that an error names all of them.
   for (int64_t layer = 0; layer < h_.layers; ++layer) x = Layer(layer, x);
-  x = g_.Reshape(x, {count_, Dim(h_.width)});
+  return x;
+}
+
+Value DecoderGraph::States(Value tokens) { return Norm(Layers(tokens), kOutputNorm, h_.width); }
+
+Value DecoderGraph::Logits(Value tokens, const Dim& last) {
+  Value x = g_.Reshape(Layers(tokens), {count_, Dim(h_.width)});
   x = g_.Slice(x, 0, last, g_.AddDim(last, 1));
-  x = Norm(x, "output_norm.weight", h_.width);
+  x = Norm(x, kOutputNorm, h_.width);
   const bool is_tied = !c_.weights.Has("output.weight");
-  const Weight* head = is_tied ? table : c_.weights.Get("output.weight", {h_.vocabulary, h_.width});
+  const Weight* head =
+      c_.weights.Get(is_tied ? kEmbedding : "output.weight", {h_.vocabulary, h_.width});
   if (!head || !x) return nullptr;
   Value logits = Linear(g_, x, head->type, Fields(g_, *head));
   if (c_.weights.Has("output.bias")) {

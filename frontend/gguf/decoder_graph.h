@@ -42,8 +42,13 @@ class DecoderGraph {
   // The logits of the token that follows token number `last`: [vocabulary]. Null after an error,
   // which the builder or the weights have recorded.
   Value Logits(Value tokens, const Dim& last);
+  // The normed states of all tokens, which the logits are computed from: [rows, columns, width].
+  // Null as above.
+  Value States(Value tokens);
 
  private:
+  // The rows of the embedding table, through all layers.
+  Value Layers(Value tokens);
   Value Layer(int64_t layer, Value x);
   Value Attention(int64_t layer, const std::string& prefix, Value x);
   // Writes x, new keys or values of a layer, into the cache and returns all of the cache so far, in

@@ -17,11 +17,12 @@ namespace {
 
 constexpr int64_t kBlock = LanguageModelOptions::kBlockTokens;
 
-void DeclareTokens(Module& module, std::string_view name, std::vector<DeclDim> shape) {
+void Declare(Module& module, std::string_view name, Scalar dtype, Role role,
+             std::vector<DeclDim> shape) {
   BufferDecl decl;
   decl.name = name;
-  decl.dtype = Scalar::kI32;
-  decl.role = Role::kInput;
+  decl.dtype = dtype;
+  decl.role = role;
   decl.shape = std::move(shape);
   module.buffers.push_back(std::move(decl));
 }
@@ -105,22 +106,24 @@ int64_t BytesOfStep(const WeightStore& weights, const Hyperparameters& h) {
   return bytes;
 }
 
-// Adds a graph; `columns` are the tokens of a row.
-absl::Status AddGraph(std::string_view name, std::string_view tokens, const DecoderContext& c,
-                      Module& module, const std::string& path) {
-  const bool is_chunk = name == "prefill";
+// Adds a graph that writes `target`.
+absl::Status AddGraph(std::string_view name, std::string_view tokens, std::string_view target,
+                      const DecoderContext& c, Module& module, const std::string& path) {
+  const bool is_chunk = name != "decode";
   Graph& graph = *module.graphs.emplace_back(std::make_unique<Graph>());
   graph.name = name;
   GraphBuilder g(module, graph.body);
   const Dim rows = is_chunk ? Dim(g.ir().Var("blocks")) : Dim(1);
   const Dim columns = is_chunk ? kBlock : 1;
-  const Dim last = is_chunk ? Dim(g.ir().Var("last")) : Dim(0);
   DecoderGraph decoder(c, g, rows, columns);
-  const Value logits = decoder.Logits(g.ir().Buffer(tokens, Scalar::kI32), last);
+  const Value read = g.ir().Buffer(tokens, Scalar::kI32);
+  const Value result = name == "embed"
+                           ? decoder.States(read)
+                           : decoder.Logits(read, is_chunk ? Dim(g.ir().Var("last")) : Dim(0));
   if (!g.ok()) return InvalidArgument(path, ": ", g.error());
-  if (!logits) return absl::OkStatus();  // the weights have the error
-  const UOp* values[] = {logits};
-  const std::string_view targets[] = {"logits"};
+  if (!result) return absl::OkStatus();  // the weights have the error
+  const UOp* values[] = {result};
+  const std::string_view targets[] = {target};
   graph.body.root = g.ir().Sink(values, targets);
   return absl::OkStatus();
 }
@@ -147,16 +150,16 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
   module.name = frontend::SymbolFrom(h->architecture.name);
   module.path = path;
   module.vars = {{.name = "position", .min = 0, .max = result.context - 1},
-                 {.name = "blocks", .min = 1, .max = result.max_blocks},
-                 {.name = "last", .min = 0, .max = result.max_blocks * kBlock - 1}};
-  DeclareTokens(module, "tokens", {{.var = "blocks"}, {.size = kBlock}});
-  DeclareTokens(module, "token", {{.size = 1}, {.size = 1}});
-  BufferDecl logits;
-  logits.name = "logits";
-  logits.dtype = Scalar::kF32;
-  logits.role = Role::kOutput;
-  logits.shape = {{.size = h->vocabulary}};
-  module.buffers.push_back(std::move(logits));
+                 {.name = "blocks", .min = 1, .max = result.max_blocks}};
+  Declare(module, "tokens", Scalar::kI32, Role::kInput, {{.var = "blocks"}, {.size = kBlock}});
+  if (options.for_embeddings) {
+    Declare(module, "embeddings", Scalar::kF32, Role::kOutput,
+            {{.var = "blocks"}, {.size = kBlock}, {.size = h->width}});
+  } else {
+    module.vars.push_back({.name = "last", .min = 0, .max = result.max_blocks * kBlock - 1});
+    Declare(module, "token", Scalar::kI32, Role::kInput, {{.size = 1}, {.size = 1}});
+    Declare(module, "logits", Scalar::kF32, Role::kOutput, {{.size = h->vocabulary}});
+  }
 
   WeightStore weights(model, module);
   DecoderContext c{.h = *h, .weights = weights};
@@ -173,11 +176,16 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
                       ? DeclareRope(module, "window_rope", h->window_rope, {{}})
                       : c.rope;
   DeclareCaches(module, c);
-  if (absl::Status s = AddGraph("prefill", "tokens", c, module, path); !s.ok()) return s;
-  if (absl::Status s = AddGraph("decode", "token", c, module, path); !s.ok()) return s;
-  const absl::Status fits =
-      weights.Check({"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"});
-  if (!fits.ok()) return fits;
+  std::vector<std::string> spare = {"rope_freqs.weight", "rope_factors_long.weight",
+                                    "rope_factors_short.weight"};
+  if (options.for_embeddings) {
+    spare.insert(spare.end(), {"output.weight", "output.bias"});
+    TG_RETURN_IF_ERROR(AddGraph("embed", "tokens", "embeddings", c, module, path));
+  } else {
+    TG_RETURN_IF_ERROR(AddGraph("prefill", "tokens", "logits", c, module, path));
+    TG_RETURN_IF_ERROR(AddGraph("decode", "token", "logits", c, module, path));
+  }
+  TG_RETURN_IF_ERROR(weights.Check(spare));
   result.weight_bytes = BytesOfStep(weights, *h);
   return result;
 }

@@ -2,10 +2,11 @@
 //
 // Graph @prefill reads a chunk of tokens, graph @decode one token. Both write the keys and values
 // of these positions into the states that cache them, and compute the logits of the token that
-// follows the last one.
+// follows the last one. A module for embeddings has graph @embed instead, which reads a chunk and
+// gives the normed states of its tokens.
 //
 //   var @position    position of the first token; 0 begins a text
-//   var @blocks      @prefill: the number of blocks of kBlockTokens tokens in the chunk
+//   var @blocks      @prefill, @embed: the number of blocks of kBlockTokens tokens in the chunk
 //   var @last        @prefill: the number, within the chunk, of the token whose logits are wanted;
 //                    tokens after it pad the last block, and later chunks overwrite their keys and
 //                    values in the cache
@@ -13,9 +14,10 @@
 //                    LanguageModel::short_context tokens when all that is appended at a time is
 //                    counted, else 0. Only in a module with factors for both. All keys in the
 //                    caches must have been written with the same value
-//   @tokens          i32[@blocks, kBlockTokens], @prefill
+//   @tokens          i32[@blocks, kBlockTokens], @prefill and @embed
 //   @token           i32[1, 1], @decode
 //   @logits          f32[vocabulary]
+//   @embeddings      f32[@blocks, kBlockTokens, width], @embed
 #ifndef TG_FRONTEND_GGUF_LANGUAGE_MODEL_H_
 #define TG_FRONTEND_GGUF_LANGUAGE_MODEL_H_
 
@@ -43,6 +45,7 @@ struct LanguageModelOptions {
   // @prefill rounds weights and activations to f16 for their products, which matrix instructions
   // compute.
   bool half_products = false;
+  bool for_embeddings = false;  // the module has @embed, and neither @prefill nor @decode
 };
 
 struct LanguageModel {

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library serves programs with its own version and older ones. */
-#define TG_API_VERSION 3
+#define TG_API_VERSION 4
 #define TG_MAX_RANK 16
 
 typedef enum tg_status {
@@ -293,7 +293,16 @@ typedef struct tg_lm_options {
   int32_t cache_f32; /* not 0: keys and values are stored as f32, not as halves */
   tg_progress progress;
   void* progress_context;
+  int32_t embeddings; /* since version 4; not 0: for tg_lm_embed, and not for texts */
 } tg_lm_options;
+
+/* The state that represents a text: of its last token, of its first one, or the mean of all. */
+typedef enum tg_pooling {
+  TG_POOLING_DEFAULT = 0, /* what the file says; the mean if it says nothing */
+  TG_POOLING_MEAN = 1,
+  TG_POOLING_FIRST = 2,
+  TG_POOLING_LAST = 3
+} tg_pooling;
 
 typedef struct tg_lm_info {
   size_t size;
@@ -301,7 +310,16 @@ typedef struct tg_lm_info {
   int64_t length;            /* tokens of the text so far */
   int64_t weight_bytes;      /* that a step of one token reads */
   int32_t has_chat_template; /* not 0: tg_lm_chat uses the file's */
+  /* Since version 4. */
+  int32_t pooling;         /* tg_pooling: what the file says */
+  int64_t embedding_width; /* the numbers of an embedding */
 } tg_lm_info;
+
+typedef struct tg_embed_options {
+  size_t size;
+  int32_t pooling; /* tg_pooling */
+  int32_t raw;     /* not 0: the embedding is not normalized to a length of 1 */
+} tg_embed_options;
 
 typedef struct tg_message {
   size_t size;
@@ -370,6 +388,11 @@ TG_API tg_status tg_lm_generate(tg_lm lm, const char* prompt, size_t bytes,
                                 const tg_generate_options* options, tg_text* text, tg_reply* reply);
 TG_API tg_status tg_lm_chat(tg_lm lm, const tg_message* messages, size_t num_messages,
                             const tg_generate_options* options, tg_text* text, tg_reply* reply);
+/* The embedding of a text: as many floats as tg_lm_info.embedding_width says. Control tokens are
+ * those of tg_lm_tokenize with `special`. Only for a model that was opened with `embeddings`, with
+ * which functions that append to the text are TG_FAILED_PRECONDITION. `options` may be null. */
+TG_API tg_status tg_lm_embed(tg_lm lm, const char* text, size_t bytes,
+                             const tg_embed_options* options, float* embedding, size_t count);
 /* Ends the reply that another thread generates, between two tokens; does nothing if there is none.
  */
 TG_API tg_status tg_lm_cancel(tg_lm lm);

@@ -17,6 +17,7 @@ from tg._library import Closing, InvalidArgument, check, encode, library, new, t
 from tg._model import Progress, _Callback
 
 _ENDS = ("model", "stop", "max_tokens", "context", "cancelled")
+_POOLINGS = ("", "mean", "first", "last")
 Prompt = Union[str, Sequence[Mapping[str, str]]]
 
 
@@ -96,17 +97,18 @@ class LanguageModel(Closing):
     context: the most tokens of a text; 0: as the file says.
     chunk: how many tokens of a prompt are computed at a time; 0: as fits the device.
     cache_type: "f16" or "f32", the type of stored keys and values.
+    embeddings: the model is for embed(), and not for texts.
     progress: as for tg.load.
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], *, device: str = "", context: int = 0, chunk: int = 0,
-                 cache_type: str = "f16", progress: Progress = None):
+                 cache_type: str = "f16", embeddings: bool = False, progress: Progress = None):
         self._handle = 0
         if cache_type not in ("f16", "f32"):
             raise InvalidArgument("there is no cache of '%s'; there are f16, f32" % cache_type)
         options = new(_library.LmOptions)
         options.device, options.context, options.chunk = encode(device), context, chunk
-        options.cache_f32 = int(cache_type == "f32")
+        options.cache_f32, options.embeddings = int(cache_type == "f32"), int(embeddings)
         callback = _Callback(progress)
         if callback.function is not None:
             options.progress = callback.function
@@ -116,7 +118,8 @@ class LanguageModel(Closing):
 
     @property
     def info(self) -> Mapping[str, int]:
-        """context, vocabulary, length (tokens of the text so far), weight_bytes, has_chat_template."""
+        """context, vocabulary, length (tokens of the text so far), weight_bytes, has_chat_template; embedding_width
+        and pooling (0: the file does not say; 1: mean, 2: first, 3: last)."""
         info = new(_library.LmInfo)
         check(library.tg_lm_get_info(self._handle, info))
         return {name: getattr(info, name) for name, _ in info._fields_[1:]}
@@ -200,6 +203,28 @@ class LanguageModel(Closing):
             raise failed[0]
         return Reply(said, _ENDS[reply.end], reply.prompt_tokens, reply.reused_tokens, reply.tokens,
                      reply.prompt_seconds, reply.decode_seconds)
+
+    def embed(self, text: Union[str, Sequence[str]], *, pooling: str = "", normalize: bool = True) -> np.ndarray:
+        """The embedding of a text, or a row for each of several texts.
+
+            model = tg.LanguageModel("embedding.gguf", embeddings=True)
+            a, b = model.embed(["a cat", "a dog"])
+            print(a @ b)
+
+        pooling: the state that represents a text: "last", of its last token; "first"; "mean", of all; by default
+            what the file says, or the mean.
+        normalize: to a length of 1.
+        """
+        if pooling not in _POOLINGS:
+            raise InvalidArgument("there is no pooling '%s'; there are mean, first, last" % pooling)
+        options = new(_library.EmbedOptions)
+        options.pooling, options.raw = _POOLINGS.index(pooling), int(not normalize)
+        texts = [text] if isinstance(text, str) else text
+        rows = np.empty((len(texts), self.info["embedding_width"]), np.float32)
+        for row, one in zip(rows, texts):
+            data = one.encode()
+            check(library.tg_lm_embed(self._handle, data, len(data), options, address_of(row), row.size))
+        return rows[0] if isinstance(text, str) else rows
 
     def cancel(self) -> None:
         """Ends the reply that is being generated, from any thread."""

@@ -8,7 +8,7 @@ from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_s
 from typing import Any, TypeVar
 
 MAX_RANK = 16
-API_VERSION = 3
+API_VERSION = 4
 
 
 class Error(RuntimeError):
@@ -115,12 +115,18 @@ class OptOptions(Structure):
 
 class LmOptions(Structure):
     _fields_ = [("size", c_size_t), ("device", c_char_p), ("context", c_int64), ("chunk", c_int64),
-                ("cache_f32", c_int32), ("progress", Progress), ("progress_context", c_void_p)]
+                ("cache_f32", c_int32), ("progress", Progress), ("progress_context", c_void_p),
+                ("embeddings", c_int32)]
 
 
 class LmInfo(Structure):
     _fields_ = [("size", c_size_t), ("context", c_int64), ("vocabulary", c_int64), ("length", c_int64),
-                ("weight_bytes", c_int64), ("has_chat_template", c_int32)]
+                ("weight_bytes", c_int64), ("has_chat_template", c_int32), ("pooling", c_int32),
+                ("embedding_width", c_int64)]
+
+
+class EmbedOptions(Structure):
+    _fields_ = [("size", c_size_t), ("pooling", c_int32), ("raw", c_int32)]
 
 
 class Message(Structure):
@@ -180,6 +186,7 @@ _FUNCTIONS = {
     "tg_lm_truncate": (_LM, c_int64),
     "tg_lm_generate": (_LM, c_char_p, c_size_t, POINTER(GenerateOptions), POINTER(_TEXT), POINTER(Reply)),
     "tg_lm_chat": (_LM, POINTER(Message), c_size_t, POINTER(GenerateOptions), POINTER(_TEXT), POINTER(Reply)),
+    "tg_lm_embed": (_LM, c_char_p, c_size_t, POINTER(EmbedOptions), c_void_p, c_size_t),
     "tg_lm_cancel": (_LM,),
     "tg_opt": (c_char_p, c_size_t, POINTER(OptOptions), POINTER(_TEXT)),
 }

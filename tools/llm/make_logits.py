@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the small models that //tools/llm:logits_test runs, and their logits in float64.
+"""Writes the small models that //tools/llm:logits_test runs, their logits in float64, and states for embeddings.
 
     pip install gguf numpy
     tools/llm/make_logits.py testdata/gguf
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import numpy as np
-from reference import Model, logits
+from reference import Model, logits, states
 
 TOKENS = 48
 # File: arguments of make_model.py.
@@ -27,6 +27,8 @@ MODELS = {
                  "--context=128"],  # 32 tokens are short
 }
 VOCABULARY = 64
+# Of these models //tools/llm:embed_test knows the states of all tokens; whether the text is a long one.
+STATES = {"llama": False, "gemma3": False, "longrope": True, "qwen3moe": False}
 
 
 def token_at(i):
@@ -40,8 +42,12 @@ def main():
         model = os.path.join(folder, name + ".gguf")
         subprocess.run([sys.executable, maker, *arguments, f"--vocabulary={VOCABULARY}", model],
                        check=True)
-        rows = logits(Model(model), [token_at(i) for i in range(TOKENS)])
+        tokens = [token_at(i) for i in range(TOKENS)]
+        rows = logits(Model(model), tokens)
         np.save(os.path.join(folder, name + ".npy"), rows.astype(np.float32))
+        if name in STATES:
+            np.save(os.path.join(folder, name + ".states.npy"),
+                    states(Model(model), tokens, STATES[name]).astype(np.float32))
 
 
 if __name__ == "__main__":

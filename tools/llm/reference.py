@@ -179,6 +179,13 @@ def logits(model, tokens):
 
 def one_pass(model, tokens, is_long):
     """The logits behind each token of a text, where the text is long, or not."""
+    y = linear(model, states(model, tokens, is_long), "output" if "output.weight" in model else "token_embd")
+    cap = model.key("final_logit_softcapping", 0.0)
+    return cap * np.tanh(y / cap) if cap else y
+
+
+def states(model, tokens, is_long):
+    """What the logits behind each token are computed from: [tokens, width]."""
     x = model["token_embd.weight"][tokens]
     if model.name.startswith("gemma"):
         x = x * math.sqrt(model.width)
@@ -192,10 +199,7 @@ def one_pass(model, tokens, is_long):
         if p + "post_ffw_norm.weight" in model:
             y = rms_norm(y, model[p + "post_ffw_norm.weight"], model.epsilon)
         x = x + y
-    x = rms_norm(x, model["output_norm.weight"], model.epsilon)
-    y = linear(model, x, "output" if "output.weight" in model else "token_embd")
-    cap = model.key("final_logit_softcapping", 0.0)
-    return cap * np.tanh(y / cap) if cap else y
+    return rms_norm(x, model["output_norm.weight"], model.epsilon)
 
 
 def main():

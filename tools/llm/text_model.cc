@@ -1,6 +1,7 @@
 #include "tools/llm/text_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -114,6 +115,9 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file
   TG_ASSIGN_OR_RETURN(gguf::LanguageModel built, BuildTextModule(file, options));
   std::unique_ptr<TextModel> model(new TextModel());
   model->sizes_ = SizesOf(built);
+  model->width_ = built.parameters.width;
+  model->pooling_ = built.parameters.pooling;
+  model->is_for_embeddings_ = options.model.for_embeddings;
   if (options.cache_programs) {
     model->cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
   }
@@ -153,7 +157,7 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
   TG_RETURN_IF_ERROR(session_->SetVar("position", length()));
   if (sizes_.short_context > 0) TG_RETURN_IF_ERROR(session_->SetVar("long", is_long_ ? 1 : 0));
   const auto count = static_cast<int64_t>(tokens.size());
-  if (count == 1) {
+  if (count == 1 && !is_for_embeddings_) {
     std::memcpy(token_.data.data(), tokens.data(), sizeof tokens[0]);
     TG_RETURN_IF_ERROR(session_->Set("token", token_));
     return session_->Run("decode");
@@ -166,6 +170,7 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
   std::fill(tokens_.data.begin(), tokens_.data.end(), std::byte{0});
   std::memcpy(tokens_.data.data(), tokens.data(), tokens.size_bytes());
   TG_RETURN_IF_ERROR(session_->Set("tokens", tokens_));
+  if (is_for_embeddings_) return session_->Run("embed");
   TG_RETURN_IF_ERROR(session_->SetVar("last", count - 1));
   return session_->Run("prefill");
 }
@@ -179,8 +184,7 @@ absl::Status TextModel::Prepare() {
   return RunChunk(std::span(tokens).first(1));
 }
 
-absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens,
-                                                         const std::atomic<bool>* interrupt) {
+absl::Status TextModel::CheckAppended(std::span<const int32_t> tokens) const {
   if (tokens.empty()) return InvalidArgument("no token is appended");
   for (const int32_t token : tokens) {
     if (token < 0 || token >= vocabulary()) {
@@ -192,7 +196,16 @@ absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t
     return absl::ResourceExhaustedError(Cat("the text of ", length(), " tokens and ", count,
                                             " more do not fit a context of ", sizes_.context));
   }
-  const bool is_long = sizes_.short_context > 0 && length() + count > sizes_.short_context;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens,
+                                                         const std::atomic<bool>* interrupt) {
+  if (is_for_embeddings_) {
+    return absl::FailedPreconditionError("the model was opened for embeddings");
+  }
+  TG_RETURN_IF_ERROR(CheckAppended(tokens));
+  const bool is_long = IsLong(length() + static_cast<int64_t>(tokens.size()));
   std::vector<int32_t> whole;
   if (is_long != is_long_ && !text_.empty()) {
     recomputed_ += length();
@@ -212,6 +225,46 @@ absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t
   TG_ASSIGN_OR_RETURN(logits_, session_->Get("logits"));
   return std::span(reinterpret_cast<const float*>(logits_.data.data()),
                    static_cast<size_t>(vocabulary()));
+}
+
+absl::StatusOr<std::vector<float>> TextModel::Embed(std::span<const int32_t> tokens,
+                                                    const EmbeddingOptions& options) {
+  if (!is_for_embeddings_) {
+    return absl::FailedPreconditionError("the model was not opened for embeddings");
+  }
+  text_.clear();
+  TG_RETURN_IF_ERROR(CheckAppended(tokens));
+  is_long_ = IsLong(static_cast<int64_t>(tokens.size()));
+  gguf::Pooling pooling = options.pooling;
+  if (pooling == gguf::Pooling::kNone) pooling = pooling_;
+  if (pooling == gguf::Pooling::kNone) pooling = gguf::Pooling::kMean;
+  const size_t total = tokens.size();
+  const auto width = static_cast<size_t>(width_);
+  std::vector<double> sums(width, 0.0);
+  while (!tokens.empty()) {
+    const size_t chunk = std::min(tokens.size(), static_cast<size_t>(max_chunk()));
+    TG_RETURN_IF_ERROR(RunChunk(tokens.first(chunk)));
+    TG_RETURN_IF_ERROR(session_->GetInto("embeddings", states_));
+    const auto* states = reinterpret_cast<const float*>(states_.data.data());
+    // The range of those tokens of the chunk whose states count.
+    size_t begin = 0, end = chunk;
+    if (pooling == gguf::Pooling::kFirst) end = text_.empty() ? 1 : 0;
+    if (pooling == gguf::Pooling::kLast) begin = chunk == tokens.size() ? chunk - 1 : chunk;
+    for (size_t i = begin; i < end; ++i) {
+      for (size_t k = 0; k < width; ++k) sums[k] += static_cast<double>(states[i * width + k]);
+    }
+    text_.insert(text_.end(), tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(chunk));
+    tokens = tokens.subspan(chunk);
+  }
+  double scale = pooling == gguf::Pooling::kMean ? 1 / static_cast<double>(total) : 1;
+  if (options.normalizes) {
+    double square = 0;
+    for (const double x : sums) square += x * x;
+    scale = square > 0 ? 1 / std::sqrt(square) : 0;
+  }
+  std::vector<float> embedding(width);
+  for (size_t k = 0; k < width; ++k) embedding[k] = static_cast<float>(sums[k] * scale);
+  return embedding;
 }
 
 }  // namespace tg::llm

@@ -59,6 +59,12 @@ absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
                                                     const TextModelOptions& options);
 TextModelSizes SizesOf(const gguf::LanguageModel& model);
 
+// How the states of a text's tokens become its embedding.
+struct EmbeddingOptions {
+  gguf::Pooling pooling = gguf::Pooling::kNone;  // kNone: what the file says, or else the mean
+  bool normalizes = true;                        // to a length of 1
+};
+
 class TextModel {
  public:
   // Compiles the model and uploads its weights. `file` must outlive it.
@@ -84,6 +90,11 @@ class TextModel {
   absl::StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens,
                                                 const std::atomic<bool>* interrupt = nullptr);
 
+  // The embedding of at least one token: `width()` numbers. Only for a model that was opened for
+  // embeddings, which appends nothing. Errors are those of Append; the text so far is given up.
+  absl::StatusOr<std::vector<float>> Embed(std::span<const int32_t> tokens,
+                                           const EmbeddingOptions& options);
+
   // Takes back all tokens but the first `length`; none if there are fewer.
   void Truncate(int64_t length);
 
@@ -91,6 +102,10 @@ class TextModel {
   int64_t context() const { return sizes_.context; }                     // the most it may have
   int64_t recomputed() const { return recomputed_; }  // tokens that were computed again, so far
   int64_t vocabulary() const { return sizes_.vocabulary; }
+  bool is_for_embeddings() const { return is_for_embeddings_; }
+  int64_t width() const { return width_; }  // of an embedding
+  // What the file says of embeddings.
+  gguf::Pooling pooling() const { return pooling_; }
   int64_t max_chunk() const { return sizes_.max_blocks * gguf::LanguageModelOptions::kBlockTokens; }
   // The bytes of weights that a step of one token reads.
   int64_t weight_bytes() const { return sizes_.weight_bytes; }
@@ -98,15 +113,22 @@ class TextModel {
 
  private:
   TextModel() = default;
+  absl::Status CheckAppended(std::span<const int32_t> tokens) const;
+  bool IsLong(int64_t length) const {
+    return sizes_.short_context > 0 && length > sizes_.short_context;
+  }
   absl::Status RunChunk(std::span<const int32_t> tokens);
 
   TextModelSizes sizes_;
+  int64_t width_ = 0;
+  gguf::Pooling pooling_ = gguf::Pooling::kNone;
+  bool is_for_embeddings_ = false;
   int64_t recomputed_ = 0;
   bool is_long_ = false;       // the keys in the caches are those of a text longer than that
   std::vector<int32_t> text_;  // tokens whose keys and values are in the caches
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::DeviceSession> session_;
-  runtime::HostTensor token_, tokens_, logits_;
+  runtime::HostTensor token_, tokens_, logits_, states_;
 };
 
 }  // namespace tg::llm
