@@ -3,6 +3,7 @@
     packages_test.py WHEEL_FOLDER TARBALL_FOLDER DEB_FOLDER EXAMPLES DIGITS CHAT.gguf
 """
 
+import functools
 import glob
 import os
 import re
@@ -34,18 +35,26 @@ def only(pattern):
     return path
 
 
+@functools.lru_cache(maxsize=None)
+def unpacked(package):
+    """The prefix of an unpacked package, which all tests share."""
+    folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+    if package.endswith(".deb"):
+        run("dpkg-deb", "-x", package, folder)
+        return os.path.join(folder, "usr")
+    run("tar", "xf", package, "-C", folder)
+    return os.path.join(folder, os.path.basename(package)[:-len(".tar.gz")])
+
+
 class PackagesTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
 
     def unpacked_tarball(self):
-        archive = only(TARBALL + "/*.tar.gz")
-        run("tar", "xf", archive, "-C", self.folder)
-        return os.path.join(self.folder, os.path.basename(archive)[:-len(".tar.gz")])
+        return unpacked(only(TARBALL + "/*.tar.gz"))
 
     def unpacked_deb(self):
-        run("dpkg-deb", "-x", only(DEB + "/*.deb"), self.folder)
-        return os.path.join(self.folder, "usr")
+        return unpacked(only(DEB + "/*.deb"))
 
     def check_libraries(self, program, prefix):
         """All libraries are found, and tg's in the package."""
@@ -147,8 +156,7 @@ class PackagesTest(unittest.TestCase):
         build = os.path.join(self.folder, "build")
         run("cmake", "-S", source, "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix)
         run("cmake", "--build", build)
-        program = shutil.copy(os.path.join(build, "sizes"), os.path.join(self.folder, "alone"))
-        shutil.rmtree(prefix)
+        program = os.path.join(build, "sizes")
         needed = set(re.findall(r"^\s*(lib\S+)", run("ldd", program), re.MULTILINE))
         self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"})
         self.check_sizes(run(program))
