@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,12 +28,15 @@ class WorkBuilder {
       for (const loop_nest::Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
     }
     work_.loops = nests_.loops();
+    for (const analysis::PackedValue& value : s_.packed) {
+      if (!value.at.empty()) llvm::append_range(copies_, CopiesOf(value));
+    }
   }
 
   ScheduledWork Build() {
     for (const UOp* store : body_.root->srcs()) Visit(store->src(1), nullptr);
     for (const analysis::Access& a : accesses_) AddAccess(a);
-    for (size_t n = 0; n < s_.packed.size(); ++n) AddPackedReads(n);
+    for (const analysis::PackedValue& copy : copies_) AddPackedReads(copy);
     return std::move(work_);
   }
 
@@ -40,11 +44,41 @@ class WorkBuilder {
   // A reduce or a staged value, which has separate loops; null: what is stored.
   using Scope = const UOp*;
 
-  const analysis::PackedValue* PackedOf(const UOp* node) const {
-    for (const analysis::PackedValue& value : s_.packed) {
-      if (value.node == node && !value.at.empty()) return &value;
+  // The copies of a packed value: one for each reduce that reads it, unless one of these is part of
+  // another. Each varies along the axes of its reduce.
+  std::vector<analysis::PackedValue> CopiesOf(const analysis::PackedValue& value) const {
+    std::vector<std::pair<const UOp*, analysis::LoopSet>> of;  // reduces and their axes
+    analysis::LoopSet all = 0;
+    for (size_t n = 0; n < s_.base.size(); ++n) {
+      const UOp* reduce = s_.base[n].reduce;
+      if (!reduce || (value.varies & analysis::LoopBit(n)) == 0) continue;
+      if (!s_.IsOutermost(n)) return {value};
+      auto known = llvm::find_if(of, [&](const auto& own) { return own.first == reduce; });
+      if (known == of.end()) known = of.insert(of.end(), {reduce, 0});
+      known->second |= analysis::LoopBit(n);
+      all |= analysis::LoopBit(n);
     }
-    return nullptr;
+    std::vector<analysis::PackedValue> copies(std::max<size_t>(1, of.size()), value);
+    for (size_t i = 0; i < of.size(); ++i) {
+      copies[i].varies = (value.varies & ~all) | of[i].second;
+    }
+    return copies;
+  }
+
+  // The copy of a node for what varies along these axes; null: it is not packed.
+  const analysis::PackedValue* CopyOf(const UOp* node, const AxisSet& axes) const {
+    const analysis::PackedValue* first = nullptr;
+    for (const analysis::PackedValue& copy : copies_) {
+      if (copy.node != node) continue;
+      if (!first) first = &copy;
+      bool reads = true;
+      for (const unsigned i : axes.set_bits()) {
+        const size_t base = s_.axes[i].base;
+        reads &= !s_.base[base].reduce || (copy.varies & analysis::LoopBit(base)) != 0;
+      }
+      if (reads) return &copy;
+    }
+    return first;
   }
 
   void Count(const UOp* u, const AxisSet& set, const analysis::PackedValue* copy, double weight,
@@ -87,7 +121,10 @@ class WorkBuilder {
       }
       return AxesOfReads(u, scope);
     }
-    if (u->op == Op::kPacked) copy = PackedOf(u) ? PackedOf(u) : copy;
+    if (u->op == Op::kPacked) {
+      const auto* own = CopyOf(u, scope ? nests_.AxesOfOwner(scope) : nests_.None());
+      copy = own ? own : copy;
+    }
     AxisSet set = nests_.None();
     for (const UOp* source : u->srcs()) set |= Visit(source, scope, copy);
     if (!IsElementwise(u->op) || u->op == Op::kPacked || fused_.Contains(u)) return set;
@@ -241,7 +278,7 @@ class WorkBuilder {
 
   void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
-    const analysis::PackedValue* copy = a.packed ? PackedOf(a.packed) : nullptr;
+    const analysis::PackedValue* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
     m.strides = StridesOf(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -278,7 +315,7 @@ class WorkBuilder {
     }
     const bool fills = m.is_fill;
     work_.accesses.push_back(std::move(m));
-    if (fills) AddCopyStore(*copy, a.packed);
+    if (fills) AddCopyStore(*copy);
   }
 
   double StagedBytes(const UOp* staged) const {
@@ -325,7 +362,7 @@ class WorkBuilder {
     MemoryAccess m;
     m.strides = StridesInCopy(value);
     m.element_bytes = static_cast<double>(ByteSize(value.node->dtype.scalar()));
-    m.buffer = kFirstCopy - (&value - s_.packed.data());
+    m.buffer = kFirstCopy - (&value - copies_.data());
     m.buffer_bytes = m.element_bytes;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.IsCopied(value, i)) m.buffer_bytes *= static_cast<double>(s_.axes[i].max_size);
@@ -337,8 +374,8 @@ class WorkBuilder {
     return m;
   }
 
-  void AddCopyStore(const analysis::PackedValue& value, const UOp* node) {
-    if (!copied_.Insert(node)) return;
+  void AddCopyStore(const analysis::PackedValue& value) {
+    if (!copied_.insert(&value).second) return;
     MemoryAccess m = InCopy(value);
     m.nest = nests_.NestOfCopy(value);
     m.is_store = true;
@@ -347,9 +384,7 @@ class WorkBuilder {
     work_.accesses.push_back(std::move(m));
   }
 
-  void AddPackedReads(size_t number) {
-    const analysis::PackedValue& value = s_.packed[number];
-    if (value.at.empty()) return;
+  void AddPackedReads(const analysis::PackedValue& value) {
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
     m.nest = nests_.NestOf(axes);
@@ -390,10 +425,12 @@ class WorkBuilder {
   std::vector<int64_t> in_axis_;  // by axis: its stride as a digit of its base axis
   ScheduledWork work_;
   std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
+  std::vector<analysis::PackedValue> copies_;
   std::map<const analysis::PackedValue*, double> distinct_;  // the part of its steps that it keeps
+  std::set<const analysis::PackedValue*> copied_;
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
-  NodeSet fused_, reduces_, copied_;
+  NodeSet fused_, reduces_;
 };
 
 }  // namespace

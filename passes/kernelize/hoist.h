@@ -1,9 +1,9 @@
 // A value is moved if that saves time in each run: computing and reading its sources is compared
 // with reading the result (cost.h). So chains of operations on weights are moved, while a weight
 // that is only cast to a wider type, or a mask of index arithmetic or of a gather (gathers.h),
-// stays where it is used. So does a table of which a gather reads a few rows. Values made of a param under `fuse` stay too: such a param holds packed
-// weights, and the decoded values would take more memory. A param that is needed on another device
-// is copied there once.
+// stays where it is used. So does a table of which a gather reads a few rows. Values made of a
+// param under `fuse` stay too: such a param holds packed weights, and the decoded values would take
+// more memory. A param that is needed on another device is copied there once.
 #ifndef TG_PASSES_KERNELIZE_HOIST_H_
 #define TG_PASSES_KERNELIZE_HOIST_H_
 

@@ -19,6 +19,7 @@
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/online_softmax.h"
 #include "passes/kernelize/placement.h"
+#include "passes/kernelize/predicted_splits.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/requirements.h"
 #include "passes/kernelize/share_kernels.h"
@@ -103,13 +104,15 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   // The number of rounds is bounded: each round except the last one adds a buffer for an assign or
   // a copy of a version, and does so at most once for each node.
   const size_t most = 2 * CountVersions(order.Get()) + 1;
+  const StoredByPrediction stored =
+      FindPredictedSplits(module, body, shapes, context.target, options, fused, order.Get());
   for (size_t round = 0;; ++round) {
     TG_CHECK(round < most);
     Placement placement(module, body, order.Get());
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
-    const MaterializationPlan plan = PlanMaterialization(module, body, shapes, uses, context.target,
-                                                         options, fused, read_uses, order.Get());
+    const MaterializationPlan plan = PlanMaterialization(
+        module, body, shapes, uses, context.target, options, fused, stored, read_uses, order.Get());
     DraftNumbers numbers;
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {

@@ -128,8 +128,10 @@ const UOp* ComputedValue(const UOp* u) {
 MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
                                         UseTable& uses, const passes::Target& target,
                                         const MaterializationOptions& options, const NodeSet& fused,
+                                        const StoredByPrediction& stored,
                                         NodeMap<UseList>& read_uses, UOpSpan order) {
   Reasons forced;
+  for (const UOp* u : stored) forced.Set(u, "its kernel is predicted to be slower than two");
   // The cost of a value depends on which of its sources are stored, which depends on the value's
   // uses. A few rounds settle it.
   constexpr int kRounds = 4;

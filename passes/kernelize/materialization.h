@@ -15,6 +15,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "passes/kernelize/uses.h"
 #include "passes/target.h"
 
@@ -61,12 +62,17 @@ struct MaterializationOptions {
   bool keep = true;  // whether kernels stage values in kernel memory
 };
 
+// Values that are stored because kernels are predicted to be faster so (predicted_splits.h).
+using StoredByPrediction = llvm::DenseSet<const UOp*>;
+
 // Makes the plan for the graph `body`. `fused`: nodes that are computed in place at any cost,
-// together with all nodes below them down to nodes that must be stored. `read_uses` receives, for
-// each stored node, its uses by kernels. `order`: the nodes that the root reaches, sources first.
+// together with all nodes below them down to nodes that must be stored. `stored`: nodes that are
+// stored in any case. `read_uses` receives, for each stored node, its uses by kernels. `order`: the
+// nodes that the root reaches, sources first.
 MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
                                         UseTable& uses, const passes::Target& target,
                                         const MaterializationOptions& options, const NodeSet& fused,
+                                        const StoredByPrediction& stored,
                                         NodeMap<UseList>& read_uses, UOpSpan order);
 
 }  // namespace tg::kernelize

@@ -94,9 +94,9 @@ class Planner {
   // The value that is computed from `reduce` alone, by elementwise ops on the way to its users.
   const UOp* TopOf(const UOp* reduce) const;
 
-  // If `u` is a product for matrix instructions (contractions.h) that its kernel computes beside
-  // another one, or at several indices, and so without a tile of such instructions, records that it
-  // is to be stored, unless that takes longer.
+  // If `u` is a product for matrix instructions (contractions.h) that its kernel computes together
+  // with another one, or at several indices, and so without a tile of such instructions, records
+  // that it is to be stored, unless that takes longer.
   void KeepOneProduct(const UOp* u);
 
   void AddUse(const UOp* u, UseId use);

@@ -35,6 +35,35 @@ kernel @product : kernel {schedule = [SCHEDULE]} {
 }
 )";
 
+// Two such sums, of which one operand is the same packed value.
+constexpr char kTwoSums[] = R"(tg 1
+module @m {target = "cl-cpu"}
+kernel @two : kernel {schedule = [SCHEDULE]} {
+  %0 = define_global {arg = 0} : ptr<f32, 8192>
+  %y = reshape %0 {shape = [64, 128, 1]} : ptr<f32, 8192>
+  %1 = define_global {arg = 1} : ptr<f32, 2048>
+  %2 = reshape %1 {shape = [64, 1, 32]} : ptr<f32, 2048>
+  %3 = define_global {arg = 2} : ptr<f32, 4096>
+  %4 = reshape %3 {shape = [1, 128, 32]} : ptr<f32, 4096>
+  %5 = define_global {arg = 3} : ptr<f32, 2048>
+  %6 = reshape %5 {shape = [64, 1, 32]} : ptr<f32, 2048>
+  %la = load %2 : f32
+  %a = expand %la {shape = [64, 128, 32]} : f32
+  %lc = load %6 : f32
+  %c = expand %lc {shape = [64, 128, 32]} : f32
+  %lb = load %4 : f32
+  %pb = packed %lb : f32
+  %b = expand %pb {shape = [64, 128, 32]} : f32
+  %p = mul %a, %b : f32
+  %s = reduce_axis %p {op = add, axes = [2]} : f32
+  %q = mul %c, %b : f32
+  %t = reduce_axis %q {op = add, axes = [2]} : f32
+  %m = mul %s, %t : f32
+  %w = store %y, %m
+  sink %w
+}
+)";
+
 constexpr char kRows[] = R"(tg 1
 module @m {target = "cl-cpu"}
 kernel @rows : kernel {schedule = [SCHEDULE]} {
@@ -143,6 +172,16 @@ TEST_F(KernelCostTest, PackedProduct) {
   const double fill = 2 * 32 * (64 / 16) * (1 + 4);
   EXPECT_DOUBLE_EQ(count.loads, 2.0 * 16 * 32 * (4 + 4) + fill);
   EXPECT_DOUBLE_EQ(count.stores, target_.store_weight * (2.0 * 32 * 4 + 2 * 16 * 16));
+}
+
+TEST_F(KernelCostTest, EachSumReadsItsCopyOfASharedOperand) {
+  constexpr char kTiles[] = "vectorize(i1, 16), upcast(i0, 8), loop(i0.0), pack(p0, i1.0)";
+  Read(kTwoSums, kTiles);
+  const cost::Instructions count = cost::CountInstructions(work_, target_);
+  // i1.0: 8 groups; i0.0: 8 steps; 32 terms of each sum; 8 rows of a vector of 16 columns.
+  EXPECT_DOUBLE_EQ(count.arithmetic, 2.0 * 8 * 8 * 32 * 8 + 8 * 8 * 8);
+  const double fill = 8 * 32 * (1 + 4);
+  EXPECT_DOUBLE_EQ(count.loads, 2 * (8.0 * 8 * 32 * (8 + 1) + fill));
 }
 
 TEST_F(KernelCostTest, MatrixInstructionsHaveARateOfTheirOwn) {

@@ -290,6 +290,16 @@ std::optional<std::vector<std::vector<Directive>>> ConsiderSchedules(const Modul
   return candidates.Schedules();
 }
 
+absl::StatusOr<cost::Cost> ChosenCost(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const passes::Target& target) {
+  Kernel formed;
+  formed.name = kernel.name;
+  CloneBody(kernel.body, formed.body);
+  passes::Statistics statistics;
+  Choose(module, calls, formed, target, Form::kCheapest, nullptr, statistics);
+  return KernelCost(module, calls, formed, target);
+}
+
 constinit const passes::Pass kSchedulePass = {
     "schedule", "chooses how each kernel's axes are spread over groups, lanes and loops", kOptions,
     Run, /*former=*/"optimize"};

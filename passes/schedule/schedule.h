@@ -8,8 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
+#include "passes/cost/cost.h"
 #include "passes/pass.h"
 #include "passes/target.h"
 
@@ -29,6 +31,11 @@ std::optional<std::vector<std::vector<Directive>>> ConsiderSchedules(const Modul
                                                                      Kernel& kernel,
                                                                      const passes::Target& target,
                                                                      Form form);
+
+// The predicted cost of a kernel at Stage::kKernel without directives, as the pass would schedule
+// it. The kernel stays as it is.
+absl::StatusOr<cost::Cost> ChosenCost(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const passes::Target& target);
 
 }  // namespace tg::schedule
 

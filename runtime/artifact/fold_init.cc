@@ -43,7 +43,7 @@ class Folder {
     }
     std::set<int> folded;
     for (const int b : results_) {
-      if (!kept_.contains(b)) folded.insert(b);
+      if (!remaining_.contains(b)) folded.insert(b);
     }
     RemoveSteps(folded);
     return folded;
@@ -71,7 +71,7 @@ class Folder {
   bool KeepLarger() {
     std::vector<bool> marked(steps_.size(), false);
     std::set<int> used = others_use_;
-    Mark(kept_, marked, used);
+    Mark(remaining_, marked, used);
     std::set<int> larger;
     for (const int b : results_) {
       // A step that stays writes all of its results.
@@ -86,15 +86,15 @@ class Folder {
       for (const int p : params) replaced += used.contains(p) ? 0 : Bytes(p);
       if (Bytes(b) > replaced) larger.insert(b);
     }
-    const size_t before = kept_.size();
-    kept_.merge(larger);
-    return kept_.size() > before;
+    const size_t before = remaining_.size();
+    remaining_.merge(larger);
+    return remaining_.size() > before;
   }
 
   void RemoveSteps(const std::set<int>& folded) {
     std::vector<bool> stays(steps_.size(), false);
     std::set<int> params;
-    Mark(kept_, stays, params);
+    Mark(remaining_, stays, params);
     std::set<int> used;
     std::vector<runtime::ScheduledKernel> steps;
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -118,7 +118,7 @@ class Folder {
   ScheduledGraph& init_;
   const std::vector<StepAccess> steps_;  // of @init
   std::set<int> others_use_, others_write_;
-  std::set<int> results_, kept_;
+  std::set<int> results_, remaining_;
 };
 
 }  // namespace

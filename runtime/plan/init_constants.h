@@ -1,5 +1,5 @@
-// What a graph's steps read and write, and which states are constants: those that @init computes of
-// known contents, and that nothing else writes.
+// What a graph's steps read and write, and which states are constants: @init computes them of
+// known contents, and nothing else writes them.
 #ifndef TG_RUNTIME_PLAN_INIT_CONSTANTS_H_
 #define TG_RUNTIME_PLAN_INIT_CONSTANTS_H_
 

@@ -191,7 +191,7 @@ TEST_P(SiblingTest, ShareWhatInitComputes) {
     EXPECT_EQ(MemoryOf(second, "table"), MemoryOf(first, "table"));
     EXPECT_EQ(static_cast<DeviceSession&>(second).init_plan(), nullptr);
   }
-  // Whose state is set, or computed again, gets memory of its own.
+  // Whose state is set, or computed again, gets other memory.
   ASSERT_TRUE(second.Set("table", Filled({4}, 5)).ok());
   ASSERT_TRUE(second.Run().ok());
   ASSERT_TRUE(first.Run().ok());
