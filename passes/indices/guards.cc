@@ -89,6 +89,8 @@ IndexLowering::Counted IndexLowering::CountedAlong(size_t base) {
 const UOp* IndexLowering::WithoutReadablePadding(const UOp* element, const UOp* ptr,
                                                  const UOp* valid) {
   if (!valid || ptr->dtype.is_image() || !IsStatic(shapes_.Of(ptr))) return valid;
+  // What is read in the padding may be what another work-item writes.
+  if (nest_.IsInPlace()) return valid;
   const std::vector<const UOp*> parts = PartsOf(valid);
   llvm::SmallVector<size_t, 2> guarded;  // base axes whose predicates are still needed
   NodeSet dropped;
