@@ -22,9 +22,12 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Writes the line and waits for the answer. If there is none by then, or the process ends, the
+  // Writes the line, and waits for the answer. If there is none by then, or the process ends, the
   // process is killed and the outcome says which.
   Answer Ask(const std::string& line, double deadline_seconds);
+  // The two halves of Ask: each line that is sent has an answer to receive.
+  void Send(const std::string& line);
+  Answer Receive(double deadline_seconds);
 
   // Whether another line may be asked.
   bool is_alive() const { return pid_ > 0; }
