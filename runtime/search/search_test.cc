@@ -119,7 +119,7 @@ TEST(SearchWorkers, CompileAtOnce) {
 }
 
 TEST(SearchWorkers, StayForTheNextJob) {
-  const std::string folder = EmptyFolder("stay");
+  const std::string folder = EmptyFolder("stayed");
   const std::string script =
       Script("stay", Cat("touch ", folder, "/$$; while read line; do case \"$line\" in *crash*) ",
                          "exit 3;; esac; echo '", kMeasured, "'; done"));
