@@ -118,6 +118,18 @@ TEST(SearchWorkers, CompileAtOnce) {
   }
 }
 
+TEST(SearchWorkers, HangsAtOnceHaveOneDeadline) {
+  const std::string script =
+      Script("hangs", Cat("read line; echo '", kMeasured, "'; exec sleep 100"));
+  SearchWorkers workers(script, 2, 1);
+  workers.Begin(Job{"m"});
+  ASSERT_EQ(*workers.Open(2), 2u);
+  for (const Answer& answer : workers.Compile({{"a", "x"}, {"a", "y"}})) {
+    EXPECT_EQ(answer.outcome, Outcome::kHung);
+    EXPECT_NE(answer.what, "no answer in 0 s");
+  }
+}
+
 TEST(SearchWorkers, StayForTheNextJob) {
   const std::string folder = EmptyFolder("stayed");
   const std::string script =

@@ -52,7 +52,7 @@ absl::StatusOr<bool> SearchWorkers::OpenAtOnce(size_t wanted) {
   bool any_was_used = false;
   for (size_t k = 0; k < opened.size(); ++k) {
     Worker& worker = workers_[opened[k]];
-    const Answer answer = worker.process->Receive(kOpenDeadline - SecondsAfter(start));
+    const Answer answer = worker.process->Receive(kOpenDeadline);
     worker.is_open = answer.outcome == Outcome::kMeasured;
     if (worker.is_open) continue;
     if (opened[k] == 0) problem_ = answer;
@@ -77,7 +77,6 @@ absl::StatusOr<size_t> SearchWorkers::Open(size_t wanted) {
 }
 
 std::vector<Answer> SearchWorkers::Compile(const std::vector<Request>& requests) {
-  const auto start = std::chrono::steady_clock::now();
   for (size_t i = 0; i < requests.size(); ++i) {
     Request request = requests[i];
     request.only_compile = true;
@@ -85,7 +84,7 @@ std::vector<Answer> SearchWorkers::Compile(const std::vector<Request>& requests)
   }
   std::vector<Answer> answers;
   for (size_t i = 0; i < requests.size(); ++i) {
-    answers.push_back(workers_[i].process->Receive(Deadline() - SecondsAfter(start)));
+    answers.push_back(workers_[i].process->Receive(Deadline()));
   }
   return answers;
 }

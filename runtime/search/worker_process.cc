@@ -81,6 +81,7 @@ std::string WorkerProcess::End() {
 }
 
 void WorkerProcess::Send(const std::string& line) {
+  sent_ = Clock::now();
   for (size_t done = 0; is_alive() && done < line.size();) {
     const ssize_t count = ::write(to_, line.data() + done, line.size() - done);
     if (count < 0 && errno == EINTR) continue;
@@ -95,8 +96,7 @@ Answer WorkerProcess::Ask(const std::string& line, double deadline_seconds) {
 }
 
 Answer WorkerProcess::Receive(double deadline_seconds) {
-  const auto end =
-      Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(deadline_seconds * 1000));
+  const auto end = sent_ + std::chrono::milliseconds(static_cast<int64_t>(deadline_seconds * 1000));
   const auto crashed = [&] {
     // The end of its output comes before the end of the process.
     for (int i = 0; i < 100 && pid_ > 0 && ::kill(pid_, 0) == 0; ++i) {
