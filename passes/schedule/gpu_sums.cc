@@ -118,9 +118,13 @@ bool ScheduleGpuSums(ScheduleBuilder& t) {
   if (t.WorkItems() >= EnoughItems(t)) return false;
   const int64_t row = 2 * t.target().least_group_items;
   const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), row);
-  const int64_t share = GreatestDivisor(t.Size(reduces[0]), t.target().MostItems() / row);
+  if (t.IsSymbolic(reduces[0])) return false;
+  const int64_t terms = t.Size(reduces[0]);
+  const int64_t most = t.target().MostItems(static_cast<double>(t.WorkItems() / neighbours),
+                                            static_cast<double>(neighbours * terms));
+  const int64_t share = GreatestDivisor(terms, most / row);
   const bool is_group = share > 1 && neighbours * share >= t.target().least_group_items;
-  if (!is_group || t.IsSymbolic(reduces[0])) return false;
+  if (!is_group) return false;
   const std::string first = t.nest().axes[reduces[0]].name;
   if (!t.Try<directive::Local>(globals.back(), neighbours)) return false;
   if (!t.Try<directive::Group>(t.nest().AxisNamed(first), share)) return false;

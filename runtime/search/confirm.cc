@@ -9,10 +9,10 @@
 namespace tg::search {
 namespace {
 
-// A turn is several runs, so that the first refills the caches. Turns go on until kTurnSeconds have
-// passed, within these limits.
-constexpr int kTurnRuns = 3, kLeastTurns = 5, kMostTurns = 100;
-constexpr double kTurnSeconds = 2;
+// A turn is several short runs, so that the first refills the caches; one run if it is long, as it
+// refills them itself. Turns go on for kTurnSeconds, within these limits.
+constexpr int kTurnRuns = 3, kLeastTurns = 3, kMostTurns = 100;
+constexpr double kShortRun = 0.02, kTurnSeconds = 2;
 // A kernel gains in the model if it takes less than this share of its time.
 constexpr double kModelGain = 0.99;
 
@@ -25,7 +25,7 @@ struct LeastTimes {
 absl::StatusOr<double> TakeTurn(runtime::DeviceSession& session, const std::string& graph,
                                 LeastTimes& least) {
   double sum = 0;
-  for (int i = 0; i < kTurnRuns; ++i) {
+  for (int i = 0; i < kTurnRuns && (i == 0 || sum < i * kShortRun); ++i) {
     TG_RETURN_IF_ERROR(session.Run(graph));
     const runtime::RunTimes& times = session.last_times();
     const runtime::Plan& plan = *session.last_plan();
@@ -71,6 +71,10 @@ absl::StatusOr<std::unique_ptr<ModelTurns>> ModelTurns::Open(ModelKernels& model
   std::unique_ptr<ModelTurns> turns(new ModelTurns(model, scratch));
   TG_ASSIGN_OR_RETURN(turns->before_, model.OpenWith({}, scratch));
   return turns;
+}
+
+double ModelTurns::Seconds(double run_seconds) {
+  return std::max(kTurnSeconds, 2 * kLeastTurns * run_seconds);
 }
 
 absl::StatusOr<RunPair> ModelTurns::Compare(std::vector<Winner>& winners) {

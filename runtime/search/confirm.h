@@ -36,6 +36,8 @@ class ModelTurns {
   static absl::StatusOr<std::unique_ptr<ModelTurns>> Open(ModelKernels& model,
                                                           const std::string& scratch);
 
+  // How long Compare runs the model, where a run takes `run_seconds`.
+  static double Seconds(double run_seconds);
   // Runs the model with all of the winners and without, and sets their shares.
   absl::StatusOr<RunPair> Compare(std::vector<Winner>& winners);
 

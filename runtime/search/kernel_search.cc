@@ -1,8 +1,6 @@
 #include "runtime/search/kernel_search.h"
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <utility>
 
 #include "base/status.h"
@@ -13,27 +11,37 @@
 namespace tg::search {
 namespace {
 
-// Schedules of a visit. A new worker is started for each visit, which takes as long as some
+// Schedules of a visit. The workers open the kernel for each visit, which takes as long as some
 // schedules.
-constexpr int kVisit = 8;
+constexpr size_t kVisit = 8;
+// What the buffers of the kernel may take in all workers, each of which has two sessions.
+constexpr double kMostWorkerBytes = double{1ull << 31};
+constexpr double kSessions = 2;
 // Neighbours of a new best schedule that are measured before what was pending.
 constexpr size_t kFirstNeighbours = 12;
 // A schedule of more than this share of the first one's time has no neighbours measured.
 constexpr double kSlowest = 1.5;
-// The deadline of a schedule, in times of what compiling and running the first one took.
-constexpr double kTimesOpening = 10;
-// Opening the device, compiling and running the first schedule.
-constexpr double kOpenDeadline = 300;
+// How many workers have the memory for a kernel's buffers.
+size_t WorkersFor(const CapturedKernel& kernel, const CopyCounts& copies) {
+  double bytes = 1;
+  for (const BufferReuse& r : kernel.reuse) {
+    const auto count = copies.find(r.buffer);
+    bytes += r.bytes * (count == copies.end() ? 1 : static_cast<double>(count->second));
+  }
+  return static_cast<size_t>(std::max(1.0, kMostWorkerBytes / (kSessions * bytes)));
+}
 
 }  // namespace
 
 KernelSearch::KernelSearch(ModelKernels& model, const KernelCalls& calls, size_t kernel,
-                           const SearchOptions& options, const std::string& scratch, Record& record)
+                           const SearchOptions& options, const std::string& scratch,
+                           SearchWorkers& workers, Record& record)
     : model_(model),
       calls_(calls),
       kernel_(kernel),
       options_(options),
       scratch_(scratch),
+      workers_(workers),
       record_(record),
       gain_(model.gains()[kernel]),
       plain_key_(schedule::KernelKey(model.unscheduled().kernels[kernel]->body)) {}
@@ -109,23 +117,39 @@ std::optional<Candidate> KernelSearch::Next() {
   }
 }
 
-absl::StatusOr<bool> KernelSearch::OpenWorker(const Job& job) {
-  TG_ASSIGN_OR_RETURN(worker_, WorkerProcess::Start(options_.worker));
-  const auto start = std::chrono::steady_clock::now();
-  const Answer opened = worker_->Ask(ToLine(job), kOpenDeadline);
-  opening_seconds_ =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (opened.outcome == Outcome::kMeasured) return true;
-  Tell(Cat("@", gain_.name, ": not searched; without a search it ", OutcomeName(opened.outcome),
-           ": ", opened.what));
-  worker_.reset();
-  return false;
+std::vector<Candidate> KernelSearch::NextSome(size_t count) {
+  std::vector<Candidate> some;
+  while (some.size() < count) {
+    std::optional<Candidate> next = Next();
+    if (!next) break;
+    some.push_back(*std::move(next));
+  }
+  return some;
 }
 
-Answer KernelSearch::Ask(const Candidate& candidate) {
-  return worker_->Ask(
-      ToLine(Request{space_->KeyOf(candidate), schedule::DirectivesText(candidate.directives)}),
-      options_.deadline + kTimesOpening * opening_seconds_);
+Request KernelSearch::RequestOf(const Candidate& candidate) const {
+  return {space_->KeyOf(candidate), schedule::DirectivesText(candidate.directives)};
+}
+
+absl::Status KernelSearch::MeasureSome(const std::vector<Candidate>& candidates) {
+  std::vector<Request> requests;
+  for (const Candidate& candidate : candidates) requests.push_back(RequestOf(candidate));
+  const std::vector<Answer> compiled = workers_.Compile(requests);
+  // Of many measurements the least is too low by chance: a new best one is measured again.
+  const auto share_of = [](const Answer& a) {
+    return a.first_seconds > 0 ? a.seconds / a.first_seconds : 1;
+  };
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    Answer answer = compiled[i];
+    if (answer.outcome == Outcome::kMeasured) answer = workers_.Measure(i, requests[i]);
+    if (answer.outcome == Outcome::kMeasured && share_of(answer) < gain_.share * kGain) {
+      const Answer again = workers_.Measure(i, requests[i]);
+      if (again.outcome != Outcome::kMeasured || share_of(again) > share_of(answer)) answer = again;
+    }
+    TG_RETURN_IF_ERROR(Keep(candidates[i], answer));
+    if (answer.outcome == Outcome::kMeasured) TG_RETURN_IF_ERROR(KeepFirst(answer));
+  }
+  return absl::OkStatus();
 }
 
 void KernelSearch::Learn(const Candidate& candidate, const Measurement& m) {
@@ -210,43 +234,30 @@ absl::StatusOr<KernelSearch::Visit> KernelSearch::Measure(
   TG_RETURN_IF_ERROR(OpenSpace());
   TG_ASSIGN_OR_RETURN(const CapturedKernel written,
                       model_.WriteKernel(kernel_, Cat(scratch_, "/kernel")));
-  const Job job = {
-      written.files[0],
-      options_.device,
-      options_.target,
-      passes::PrintPipeline(options_.pipeline),
-      Cat(scratch_, "/schedule"),
-      written.inputs,
-      written.vars,
-      CopiesOf(written.reuse, gain_.seconds / static_cast<double>(gain_.calls), model_.target())};
+  const CopyCounts copies =
+      CopiesOf(written.reuse, gain_.seconds / static_cast<double>(gain_.calls), model_.target());
+  workers_.Begin({written.files[0], options_.device, options_.target,
+                  passes::PrintPipeline(options_.pipeline), Cat(scratch_, "/schedule"),
+                  written.inputs, written.vars, copies});
+  const size_t most = std::min(workers_.count(), WorkersFor(written, copies));
   Visit visit;
   const double share = gain_.share;
-  for (int i = 0; i < kVisit && seconds_left() > 0; ++i) {
-    const std::optional<Candidate> candidate = Next();
-    if (!candidate) {
+  for (size_t measured = 0; measured < kVisit && seconds_left() > 0;) {
+    TG_ASSIGN_OR_RETURN(const size_t open, workers_.Open(std::min(most, kVisit - measured)));
+    if (open == 0) {
+      Tell(Cat("@", gain_.name, ": not searched; without a search it ",
+               OutcomeName(workers_.problem().outcome), ": ", workers_.problem().what));
       visit.is_exhausted = true;
       break;
     }
-    if (worker_ == nullptr || !worker_->is_alive()) {
-      TG_ASSIGN_OR_RETURN(const bool opened, OpenWorker(job));
-      if (!opened) {
-        visit.is_exhausted = true;
-        break;
-      }
+    const std::vector<Candidate> candidates = NextSome(open);
+    if (candidates.empty()) {
+      visit.is_exhausted = true;
+      break;
     }
-    Answer answer = Ask(*candidate);
-    // Of many measurements the least is too low by chance: a new best one is measured again.
-    const auto share_of = [](const Answer& a) {
-      return a.first_seconds > 0 ? a.seconds / a.first_seconds : 1;
-    };
-    if (answer.outcome == Outcome::kMeasured && share_of(answer) < gain_.share * kGain) {
-      const Answer again = Ask(*candidate);
-      if (again.outcome != Outcome::kMeasured || share_of(again) > share_of(answer)) answer = again;
-    }
-    TG_RETURN_IF_ERROR(Keep(*candidate, answer));
-    if (answer.outcome == Outcome::kMeasured) TG_RETURN_IF_ERROR(KeepFirst(answer));
+    TG_RETURN_IF_ERROR(MeasureSome(candidates));
+    measured += candidates.size();
   }
-  worker_.reset();
   visit.has_gained = gain_.share < share;
   return visit;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,8 +17,8 @@
 #include "runtime/search/model_kernels.h"
 #include "runtime/search/record.h"
 #include "runtime/search/search.h"
+#include "runtime/search/search_workers.h"
 #include "runtime/search/space.h"
-#include "runtime/search/worker_process.h"
 
 namespace tg::search {
 
@@ -25,7 +26,8 @@ class KernelSearch {
  public:
   // All arguments must outlive the object. `scratch`: a folder.
   KernelSearch(ModelKernels& model, const KernelCalls& calls, size_t kernel,
-               const SearchOptions& options, const std::string& scratch, Record& record);
+               const SearchOptions& options, const std::string& scratch, SearchWorkers& workers,
+               Record& record);
 
   // Takes over what the record has of this kernel.
   absl::Status Resume();
@@ -34,8 +36,8 @@ class KernelSearch {
     bool has_gained = false;
     bool is_exhausted = false;  // there is nothing else to measure
   };
-  // Measures some schedules, in a new worker process. None is begun once
-  // `seconds_left` is not positive.
+  // Measures some schedules, in the worker processes. None is begun once `seconds_left` is not
+  // positive.
   absl::StatusOr<Visit> Measure(const std::function<double()>& seconds_left);
 
   // The fastest schedule that gains and has not lost in the model; null: there is none.
@@ -62,9 +64,11 @@ class KernelSearch {
   absl::Status KeepFirst(const Answer& answer);
   // The next schedule; none if there is no other.
   std::optional<Candidate> Next();
-  // Starts a worker and has it open the job. Returns false if it cannot.
-  absl::StatusOr<bool> OpenWorker(const Job& job);
-  Answer Ask(const Candidate& candidate);
+  // The next schedules, at most `count`.
+  std::vector<Candidate> NextSome(size_t count);
+  Request RequestOf(const Candidate& candidate) const;
+  // Compiles the schedules and measures them, one for each worker.
+  absl::Status MeasureSome(const std::vector<Candidate>& candidates);
   absl::Status Keep(const Candidate& candidate, const Answer& answer);
   // Takes a measurement into account, which may be the best so far.
   void Learn(const Candidate& candidate, const Measurement& measurement);
@@ -81,6 +85,7 @@ class KernelSearch {
   const size_t kernel_;
   const SearchOptions& options_;
   const std::string scratch_;
+  SearchWorkers& workers_;
   Record& record_;
   KernelGain gain_;
   std::string plain_key_;
@@ -90,8 +95,6 @@ class KernelSearch {
   std::set<std::string> done_;                // schedules that are in the record
   // Schedules whose neighbours were not taken yet, by their share of the first one's time.
   std::multimap<double, Candidate> unexpanded_;
-  std::unique_ptr<WorkerProcess> worker_;
-  double opening_seconds_ = 0;
   bool is_recorded_ = false;  // the record has the kernel and its first schedule
 };
 

@@ -78,7 +78,9 @@ std::string ToLine(const Job& job) {
 }
 
 std::string ToLine(const Request& request) {
-  return LineOf(json::Object{{"key", request.key}, {"directives", request.directives}});
+  return LineOf(json::Object{{"key", request.key},
+                             {"directives", request.directives},
+                             {"only_compile", request.only_compile}});
 }
 
 std::string ToLine(const Answer& answer) {
@@ -86,6 +88,11 @@ std::string ToLine(const Answer& answer) {
                              {"seconds", answer.seconds},
                              {"first", answer.first_seconds},
                              {"what", json::fixUTF8(answer.what)}});
+}
+
+bool IsJob(std::string_view line) {
+  const absl::StatusOr<json::Object> object = ParseObject(line);
+  return object.ok() && object->get("module") != nullptr;
 }
 
 absl::StatusOr<Job> ParseJob(std::string_view line) {
@@ -117,7 +124,9 @@ absl::StatusOr<Job> ParseJob(std::string_view line) {
 
 absl::StatusOr<Request> ParseRequest(std::string_view line) {
   TG_ASSIGN_OR_RETURN(const json::Object object, ParseObject(line));
-  return Request{StringOf(object, "key"), StringOf(object, "directives")};
+  const auto only_compile = object.getBoolean("only_compile");
+  return Request{StringOf(object, "key"), StringOf(object, "directives"),
+                 only_compile && *only_compile};
 }
 
 absl::StatusOr<Answer> ParseAnswer(std::string_view line) {

@@ -13,7 +13,8 @@
 
 namespace tg::search {
 
-// The first line: a module of one kernel that is not scheduled, with the contents of its buffers.
+// A module of one kernel that is not scheduled, with the contents of its buffers. The first line,
+// and each line after which another kernel is measured.
 struct Job {
   std::string module;  // a file
   std::string device;  // as for ChooseDevice
@@ -26,10 +27,12 @@ struct Job {
   CopyCounts copies;
 };
 
-// Each further line: a schedule to measure.
+// Each further line: a schedule to measure. It need not be compiled if the request before has done
+// so.
 struct Request {
   std::string key;         // of the form that they are for
   std::string directives;  // as DirectivesText gives them
+  bool only_compile = false;
 };
 
 enum class Outcome {
@@ -50,7 +53,7 @@ inline bool IsTimed(Outcome outcome) {
 std::optional<Outcome> OutcomeFromName(std::string_view name);
 std::string_view OutcomeName(Outcome outcome);  // "measured", "refused", "wrong values", ...
 
-// The answer to each line; to the first one, `seconds` are those of the first schedule.
+// The answer to each line. To a job it has no times.
 struct Answer {
   Outcome outcome = Outcome::kMeasured;
   double seconds = 0;
@@ -58,6 +61,8 @@ struct Answer {
   std::string what;          // unless measured: what is wrong
 };
 
+// Whether the line is a job.
+bool IsJob(std::string_view line);
 std::string ToLine(const Job& job);
 std::string ToLine(const Request& request);
 std::string ToLine(const Answer& answer);

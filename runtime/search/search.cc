@@ -16,6 +16,7 @@
 #include "runtime/search/kernel_search.h"
 #include "runtime/search/model_kernels.h"
 #include "runtime/search/scratch_folder.h"
+#include "runtime/search/search_workers.h"
 
 namespace tg::search {
 namespace {
@@ -32,9 +33,9 @@ constexpr double kHopeLeft = 0.5;
 
 // So many schedules of a kernel are compared in the model.
 constexpr size_t kTries = 3;
-// Comparing in the model takes about as long as opening it several times, and turns; at most this
-// part of the time is set aside for that.
-constexpr double kOpenings = 3, kTurns = 4, kMostAside = 0.4;
+// Comparing in the model takes about as long as opening it several times, and comparisons; at most
+// this part of the time is set aside for that.
+constexpr double kOpenings = 3, kComparisons = 2, kMostAside = 0.4;
 
 using Kernels = std::vector<std::unique_ptr<KernelSearch>>;
 
@@ -100,17 +101,20 @@ absl::StatusOr<SearchResult> Search(const Module& module,
   SearchResult result;
   for (const KernelGain& kernel : model->gains()) result.run_seconds += kernel.seconds;
   const KernelCalls calls(model->unscheduled());
+  SearchWorkers workers(options.worker, options.workers, options.deadline);
   std::vector<std::unique_ptr<KernelSearch>> kernels;
   std::vector<double> hopes;
   for (size_t i = options.part; i < model->order().size(); i += options.parts) {
     auto& kernel = kernels.emplace_back(std::make_unique<KernelSearch>(
-        *model, calls, model->order()[i], options, scratch.path(), record));
+        *model, calls, model->order()[i], options, scratch.path(), workers, record));
     TG_RETURN_IF_ERROR(kernel->Resume());
     hopes.push_back(kernel->Hope());
   }
-  const double aside = options.sample > 0 ? 0
-                                          : std::min(kMostAside * options.seconds,
-                                                     kOpenings * model->open_seconds() + kTurns);
+  const double comparison = ModelTurns::Seconds(result.run_seconds);
+  const double aside =
+      options.sample > 0 ? 0
+                         : std::min(kMostAside * options.seconds,
+                                    kOpenings * model->open_seconds() + kComparisons * comparison);
   const auto left = [&] { return options.seconds - aside - SecondsSince(start); };
   while (left() > 0) {
     const auto most = std::max_element(hopes.begin(), hopes.end());

@@ -33,6 +33,8 @@ struct SearchOptions {
   passes::Pipeline pipeline;
   // The executable that is a worker (worker.h).
   std::string worker = "/proc/self/exe";
+  // How many of them compile at once.
+  size_t workers = 1;
   // The seconds that a schedule may take, besides several times what the first one took.
   double deadline = 10;
   // Takes kernels `part`, `part` + `parts`, ... in the order of what they may gain: several

@@ -9,12 +9,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/cat.h"
 #include "ir/text/parser.h"
 #include "passes/directives/directives.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "runtime/search/compare.h"
 #include "runtime/search/record_lines.h"
+#include "runtime/search/search_workers.h"
 #include "runtime/search/space.h"
 #include "runtime/search/worker_process.h"
 
@@ -84,6 +86,94 @@ TEST(WorkerProcess, MissingProgramIsAnError) {
   }
 }
 
+// A folder in which scripts leave files, empty.
+std::string EmptyFolder(const std::string& name) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::filesystem::remove_all(path);
+  std::filesystem::create_directory(path);
+  return path;
+}
+
+size_t FilesIn(const std::string& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder),
+                                           std::filesystem::directory_iterator()));
+}
+
+TEST(SearchWorkers, CompileAtOnce) {
+  const std::string folder = EmptyFolder("at_once");
+  // Answers a request to compile when each of three processes has got one.
+  const std::string script =
+      Script("barrier",
+             Cat("while read line; do case \"$line\" in *'\"only_compile\":true'*) touch ", folder,
+                 "/$$; while [ $(ls ", folder,
+                 " | wc -l) -lt 3 ]; do sleep 0.01; done;; esac; echo '", kMeasured, "'; done"));
+  SearchWorkers workers(script, 3, 60);
+  workers.Begin(Job{"m"});
+  ASSERT_EQ(*workers.Open(3), 3u);
+  const std::vector<Answer> answers = workers.Compile({{"a", "x"}, {"a", "y"}, {"a", "z"}});
+  ASSERT_EQ(answers.size(), 3u);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].outcome, Outcome::kMeasured) << answers[i].what;
+    EXPECT_EQ(workers.Measure(i, {"a", "x"}).seconds, 0.5);
+  }
+}
+
+TEST(SearchWorkers, HangsAtOnceHaveOneDeadline) {
+  const std::string script =
+      Script("hangs", Cat("read line; echo '", kMeasured, "'; exec sleep 100"));
+  SearchWorkers workers(script, 2, 1);
+  workers.Begin(Job{"m"});
+  ASSERT_EQ(*workers.Open(2), 2u);
+  for (const Answer& answer : workers.Compile({{"a", "x"}, {"a", "y"}})) {
+    EXPECT_EQ(answer.outcome, Outcome::kHung);
+    EXPECT_NE(answer.what, "no answer in 0 s");
+  }
+}
+
+TEST(SearchWorkers, StayForTheNextJob) {
+  const std::string folder = EmptyFolder("stayed");
+  const std::string script =
+      Script("stay", Cat("touch ", folder, "/$$; while read line; do case \"$line\" in *crash*) ",
+                         "exit 3;; esac; echo '", kMeasured, "'; done"));
+  SearchWorkers workers(script, 2, 60);
+  for (const char* module : {"a", "b"}) {
+    workers.Begin(Job{module});
+    EXPECT_EQ(*workers.Open(2), 2u);
+  }
+  EXPECT_EQ(FilesIn(folder), 2u);
+  // One that has crashed is replaced.
+  EXPECT_EQ(workers.Compile({{"crash", ""}, {"b", ""}})[0].outcome, Outcome::kCrashed);
+  EXPECT_EQ(*workers.Open(2), 2u);
+  EXPECT_EQ(FilesIn(folder), 3u);
+}
+
+TEST(SearchWorkers, JobFailsInANewProcessOnly) {
+  // Every process fails at its second job, and at any that is called wrong.
+  const std::string script =
+      Script("second", Cat("read line; case \"$line\" in *wrong*) exit 3;; esac; echo '", kMeasured,
+                           "'; read line; exit 4"));
+  SearchWorkers workers(script, 2, 60);
+  for (const char* module : {"a", "b"}) {
+    workers.Begin(Job{module});
+    EXPECT_EQ(*workers.Open(2), 2u);
+  }
+  workers.Begin(Job{"wrong"});
+  EXPECT_EQ(*workers.Open(2), 0u);
+  EXPECT_EQ(workers.problem().what, "the process ended: exit code 3");
+}
+
+TEST(SearchWorkers, FewerWhereNotAllCanOpen) {
+  const std::string script =
+      Script("few", Cat("while read line; do case \"$line\" in *scratch2*) exit 3;; esac; echo '",
+                        kMeasured, "'; done"));
+  SearchWorkers workers(script, 4, 60);
+  Job job{"m"};
+  job.scratch = "scratch";
+  workers.Begin(job);
+  EXPECT_EQ(*workers.Open(4), 2u);
+  EXPECT_EQ(*workers.Open(4), 2u);
+}
+
 TEST(Protocol, LinesAreReadBack) {
   const Job job = {"a \"file\"", "2", "t", "default", "s", {{"x", "x.npy"}}, {{"n", 3}}};
   const auto read = ParseJob(ToLine(job));
@@ -91,8 +181,12 @@ TEST(Protocol, LinesAreReadBack) {
   EXPECT_EQ(read->module, job.module);
   EXPECT_EQ(read->inputs, job.inputs);
   EXPECT_EQ(read->vars, job.vars);
-  const auto request = ParseRequest(ToLine(Request{"00ff", "local(i0, 4)"}));
+  const auto request = ParseRequest(ToLine(Request{"00ff", "local(i0, 4)", true}));
   ASSERT_TRUE(request.ok());
+  EXPECT_TRUE(request->only_compile);
+  EXPECT_FALSE(ParseRequest(ToLine(Request{"00ff", "local(i0, 4)"}))->only_compile);
+  EXPECT_TRUE(IsJob(ToLine(job)));
+  EXPECT_FALSE(IsJob(ToLine(*request)));
   EXPECT_EQ(request->key, "00ff");
   EXPECT_EQ(request->directives, "local(i0, 4)");
   const auto answer = ParseAnswer(ToLine(Answer{Outcome::kDiffers, 1, 2, "w\xff"}));

@@ -80,9 +80,23 @@ std::string WorkerProcess::End() {
                             : Cat("exit code ", WEXITSTATUS(state));
 }
 
+void WorkerProcess::Send(const std::string& line) {
+  sent_ = Clock::now();
+  for (size_t done = 0; is_alive() && done < line.size();) {
+    const ssize_t count = ::write(to_, line.data() + done, line.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;  // it has ended, which Receive sees
+    done += static_cast<size_t>(count);
+  }
+}
+
 Answer WorkerProcess::Ask(const std::string& line, double deadline_seconds) {
-  const auto end =
-      Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(deadline_seconds * 1000));
+  Send(line);
+  return Receive(deadline_seconds);
+}
+
+Answer WorkerProcess::Receive(double deadline_seconds) {
+  const auto end = sent_ + std::chrono::milliseconds(static_cast<int64_t>(deadline_seconds * 1000));
   const auto crashed = [&] {
     // The end of its output comes before the end of the process.
     for (int i = 0; i < 100 && pid_ > 0 && ::kill(pid_, 0) == 0; ++i) {
@@ -96,12 +110,6 @@ Answer WorkerProcess::Ask(const std::string& line, double deadline_seconds) {
     return Answer{Outcome::kCrashed, 0, 0, Cat("the process ended: ", End())};
   };
   if (!is_alive()) return {Outcome::kCrashed, 0, 0, "the process has ended"};
-  for (size_t done = 0; done < line.size();) {
-    const ssize_t count = ::write(to_, line.data() + done, line.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return crashed();
-    done += static_cast<size_t>(count);
-  }
   while (buffered_.find('\n') == std::string::npos) {
     pollfd wait = {from_, POLLIN, 0};
     const int ready = ::poll(&wait, 1, MillisecondsUntil(end));

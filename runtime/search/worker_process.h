@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,9 +23,13 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Writes the line and waits for the answer. If there is none by then, or the process ends, the
+  // Writes the line, and waits for the answer. If there is none by then, or the process ends, the
   // process is killed and the outcome says which.
   Answer Ask(const std::string& line, double deadline_seconds);
+  // The two halves of Ask: each line that is sent has an answer to receive. The deadline counts
+  // from when it was sent.
+  void Send(const std::string& line);
+  Answer Receive(double deadline_seconds);
 
   // Whether another line may be asked.
   bool is_alive() const { return pid_ > 0; }
@@ -36,6 +41,7 @@ class WorkerProcess {
 
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1;
+  std::chrono::steady_clock::time_point sent_;
   std::string buffered_;
 };
 

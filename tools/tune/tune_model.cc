@@ -1,5 +1,6 @@
 #include "tools/tune/tune_model.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -104,7 +105,11 @@ absl::StatusOr<std::vector<DeviceSearch>> SearchesOf(const TuneFlags& flags,
       if (rank == ranks.number()) searches[i].options.part = number;
     }
   }
-  for (size_t i = 0; i < searches.size(); ++i) searches[i].options.parts = counts[drivers[i]];
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (size_t i = 0; i < searches.size(); ++i) {
+    searches[i].options.parts = counts[drivers[i]];
+    searches[i].options.workers = std::max<size_t>(1, cores / searches.size());
+  }
   return searches;
 }
 
