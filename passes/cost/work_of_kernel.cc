@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,12 +28,13 @@ class WorkBuilder {
       for (const loop_nest::Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
     }
     work_.loops = nests_.loops();
+    for (const analysis::PackedValue& value : s_.packed) AddCopies(value);
   }
 
   ScheduledWork Build() {
     for (const UOp* store : body_.root->srcs()) Visit(store->src(1), nullptr);
     for (const analysis::Access& a : accesses_) AddAccess(a);
-    for (size_t n = 0; n < s_.packed.size(); ++n) AddPackedReads(n);
+    for (size_t n = 0; n < copies_.size(); ++n) AddPackedReads(n);
     return std::move(work_);
   }
 
@@ -40,11 +42,46 @@ class WorkBuilder {
   // A reduce or a staged value, which has separate loops; null: what is stored.
   using Scope = const UOp*;
 
-  const analysis::PackedValue* PackedOf(const UOp* node) const {
-    for (const analysis::PackedValue& value : s_.packed) {
-      if (value.node == node && !value.at.empty()) return &value;
+  // Each reduce that reads a packed value has a copy of its own, along its own terms, unless one of
+  // them is part of another reduce (LoopNest::PackedBytes).
+  void AddCopies(const analysis::PackedValue& value) {
+    llvm::SmallVector<std::pair<const UOp*, analysis::LoopSet>, 2> terms;  // by reduce
+    analysis::LoopSet all = 0;
+    bool nested = false;
+    for (size_t n = 0; n < s_.base.size(); ++n) {
+      const analysis::LoopSet bit = analysis::LoopBit(n);
+      const UOp* reduce = s_.base[n].reduce;
+      if (!reduce || (value.varies & bit) == 0) continue;
+      auto* of = llvm::find_if(terms, [&](const auto& t) { return t.first == reduce; });
+      if (of == terms.end()) of = terms.insert(of, {reduce, 0});
+      of->second |= bit;
+      all |= bit;
+      nested |= !s_.IsOutermost(n);
     }
-    return nullptr;
+    if (terms.size() < 2 || nested) {
+      copies_.push_back(value);
+      return;
+    }
+    for (const auto& [reduce, own] : terms) {
+      copies_.push_back(value);
+      copies_.back().varies &= own | ~all;
+    }
+  }
+
+  // The copy of a packed value that what depends on these axes is in; null: it is not copied.
+  const analysis::PackedValue* PackedOf(const UOp* node, const AxisSet& axes) const {
+    const analysis::PackedValue* first = nullptr;
+    for (const analysis::PackedValue& copy : copies_) {
+      if (copy.node != node || copy.at.empty()) continue;
+      if (!first) first = &copy;
+      bool has_terms = true;
+      for (const unsigned i : axes.set_bits()) {
+        const size_t base = s_.axes[i].base;
+        has_terms &= !s_.base[base].reduce || (copy.varies & analysis::LoopBit(base)) != 0;
+      }
+      if (has_terms) return &copy;
+    }
+    return first;
   }
 
   void Count(const UOp* u, const AxisSet& set, const analysis::PackedValue* copy, double weight,
@@ -87,7 +124,10 @@ class WorkBuilder {
       }
       return AxesOfReads(u, scope);
     }
-    if (u->op == Op::kPacked) copy = PackedOf(u) ? PackedOf(u) : copy;
+    if (u->op == Op::kPacked) {
+      const auto* own = PackedOf(u, scope ? nests_.AxesOfOwner(scope) : nests_.None());
+      if (own) copy = own;
+    }
     AxisSet set = nests_.None();
     for (const UOp* source : u->srcs()) set |= Visit(source, scope, copy);
     if (!IsElementwise(u->op) || u->op == Op::kPacked || fused_.Contains(u)) return set;
@@ -241,7 +281,7 @@ class WorkBuilder {
 
   void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
-    const analysis::PackedValue* copy = a.packed ? PackedOf(a.packed) : nullptr;
+    const analysis::PackedValue* copy = a.packed ? PackedOf(a.packed, nests_.AxesOf(a)) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
     m.strides = StridesOf(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -278,7 +318,7 @@ class WorkBuilder {
     }
     const bool fills = m.is_fill;
     work_.accesses.push_back(std::move(m));
-    if (fills) AddCopyStore(*copy, a.packed);
+    if (fills) AddCopyStore(*copy);
   }
 
   double StagedBytes(const UOp* staged) const {
@@ -325,7 +365,7 @@ class WorkBuilder {
     MemoryAccess m;
     m.strides = StridesInCopy(value);
     m.element_bytes = static_cast<double>(ByteSize(value.node->dtype.scalar()));
-    m.buffer = kFirstCopy - (&value - s_.packed.data());
+    m.buffer = kFirstCopy - (&value - copies_.data());
     m.buffer_bytes = m.element_bytes;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.IsCopied(value, i)) m.buffer_bytes *= static_cast<double>(s_.axes[i].max_size);
@@ -337,8 +377,8 @@ class WorkBuilder {
     return m;
   }
 
-  void AddCopyStore(const analysis::PackedValue& value, const UOp* node) {
-    if (!copied_.Insert(node)) return;
+  void AddCopyStore(const analysis::PackedValue& value) {
+    if (!copied_.insert(&value).second) return;
     MemoryAccess m = InCopy(value);
     m.nest = nests_.NestOfCopy(value);
     m.is_store = true;
@@ -348,7 +388,7 @@ class WorkBuilder {
   }
 
   void AddPackedReads(size_t number) {
-    const analysis::PackedValue& value = s_.packed[number];
+    const analysis::PackedValue& value = copies_[number];
     if (value.at.empty()) return;
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
@@ -393,7 +433,9 @@ class WorkBuilder {
   std::map<const analysis::PackedValue*, double> distinct_;  // the part of its steps that it keeps
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
-  NodeSet fused_, reduces_, copied_;
+  std::vector<analysis::PackedValue> copies_;
+  std::set<const analysis::PackedValue*> copied_;  // whose stores are counted
+  NodeSet fused_, reduces_;
 };
 
 }  // namespace
