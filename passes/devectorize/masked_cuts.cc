@@ -12,7 +12,7 @@
 namespace tg::devectorize {
 namespace {
 
-// The clauses of a gate; none if it always holds.
+// The clauses of a gate, each once; none if it always holds.
 llvm::SmallVector<const UOp*, 4> ClausesOf(const UOp* gate) {
   llvm::SmallVector<const UOp*, 4> clauses, stack;
   if (gate) stack.push_back(gate);
@@ -20,7 +20,7 @@ llvm::SmallVector<const UOp*, 4> ClausesOf(const UOp* gate) {
     const UOp* u = stack.pop_back_val();
     if (u->op == Op::kAnd) {
       stack.append(u->srcs().begin(), u->srcs().end());
-    } else {
+    } else if (!llvm::is_contained(clauses, u)) {
       clauses.push_back(u);
     }
   }

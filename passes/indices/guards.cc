@@ -51,7 +51,10 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_mask
     });
   };
   for (size_t i = 0; at.valid && i < nest_.base.size(); ++i) {
-    if (!nest_.base[i].IsStored() || !nest_.padded[i]) continue;
+    if (!nest_.base[i].IsStored()) continue;
+    // Nor are the results of an empty axis stored.
+    if (const UOp* some = Nonempty(i); some && !depend_on(some)) any |= guards.Insert(some);
+    if (!nest_.padded[i]) continue;
     const auto [value, guard] = CountedAlong(i);
     if (!depend_on(value)) any |= guards.Insert(guard);
   }

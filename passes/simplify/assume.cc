@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "passes/analysis/affine.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/engine.h"
 #include "passes/simplify/affine_sums.h"
+#include "passes/simplify/div_mod.h"
+#include "passes/simplify/polynomial.h"
 #include "passes/simplify/value_nodes.h"
 
 namespace tg::simplify {
@@ -58,6 +61,18 @@ Bound AsBound(const UOp* clause) {
 bool IsLinear(const UOp* u) {
   return !IsArithmetic(u) || IsConst(u) || u->op == Op::kVConst || u->op == Op::kAdd ||
          u->op == Op::kSub || u->op == Op::kMul || u->op == Op::kNeg;
+}
+
+// What is at least 0 where the clause, a comparison of indices, holds. nullopt for other clauses.
+std::optional<Polynomial> AsFact(const UOp* clause) {
+  const UOp* positive = Negated(clause);
+  const UOp* u = positive ? positive : clause;
+  if (u->op != Op::kCmpLt || u->src(0)->dtype != kIndex) return std::nullopt;
+  const auto a = Polynomial::Of(u->src(0)), b = Polynomial::Of(u->src(1));
+  if (!a || !b) return std::nullopt;
+  if (positive) return a->Plus(*b, -1);
+  const std::optional<Polynomial> least = a->Plus(Polynomial::Constant(1), 1);
+  return least ? b->Plus(*least, -1) : std::nullopt;
 }
 
 bool IsDivision(Op op) {
@@ -119,6 +134,27 @@ const UOp* Assume(const UOp* x, analysis::Interval range, const UOp* value, cons
   if (IsConst(placeholder) || placeholder->op == Op::kVConst) return simple;
   const NodeList new_nodes = NodesOf(simple);
   return new_nodes.empty() ? value : Replace(rc, new_nodes, {{placeholder, x}});
+}
+
+// `value` without the divisions by what is no constant whose quotients the clauses decide, such as
+// (i + k) / (n + 4) where i < n.
+const UOp* WithoutDivisions(const Clauses& clauses, const UOp* value, const NodeList& nodes,
+                            rewrite::RuleContext& rc) {
+  const auto divides = [](const UOp* u) {
+    return (u->op == Op::kFloorDiv || u->op == Op::kFloorMod) && !rewrite::UniformBits(u->src(1));
+  };
+  if (std::none_of(nodes.begin(), nodes.end(), divides)) return value;
+  std::vector<Polynomial> facts;
+  for (const UOp* clause : clauses) {
+    if (std::optional<Polynomial> fact = AsFact(clause)) facts.push_back(*std::move(fact));
+  }
+  if (facts.empty()) return value;
+  Replacements to;
+  for (const UOp* u : nodes) {
+    const UOp* divided = divides(u) ? FoldSymbolicDivMod(u, facts, rc) : nullptr;
+    if (divided) to.push_back({u, divided});
+  }
+  return to.empty() ? value : Replace(rc, nodes, to);
 }
 
 using BoundList = llvm::SmallVector<Bound, 8>;
@@ -266,6 +302,11 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value,
   if (linear) return value;
   const auto divides = [](const UOp* u) { return IsDivision(u->op); };
   const bool divided = std::any_of(nodes.begin(), nodes.end(), divides);
+  // Where the divisor of one is the quotient of another, it is known only once that is.
+  for (const UOp* before = nullptr; divided && before != value;) {
+    before = value;
+    take(WithoutDivisions(clauses, value, nodes, rc));
+  }
   if (divided && bounds.size() > 1) take(AssumeAll(bounds, 2, value, nodes, rc));
   for (const Bound& b : bounds) {
     for (const bool least : {true, false}) {

@@ -211,8 +211,15 @@ const UOp* FoldDivModOfSum(const UOp* u, rewrite::RuleContext& rc) {
 }
 
 const UOp* FoldSymbolicDivMod(const UOp* u, rewrite::RuleContext& rc) {
+  return FoldSymbolicDivMod(u, {}, rc);
+}
+
+const UOp* FoldSymbolicDivMod(const UOp* u, std::span<const Polynomial> facts,
+                              rewrite::RuleContext& rc) {
   const UOp *x = u->src(0), *y = u->src(1);
-  if (u->dtype != kIndex || rewrite::UniformBits(y) || rc.bounds.Min(y) <= 0) return nullptr;
+  if (u->dtype != kIndex || rewrite::UniformBits(y)) return nullptr;
+  const bool is_positive = rc.bounds.Min(y) > 0;
+  if (!is_positive && facts.empty()) return nullptr;
   const std::optional<Polynomial> num = Polynomial::Of(x), by = Polynomial::Of(y);
   const auto divided = num && by ? num->DividedBy(*by) : std::nullopt;
   if (!divided) return nullptr;
@@ -220,11 +227,12 @@ const UOp* FoldSymbolicDivMod(const UOp* u, rewrite::RuleContext& rc) {
   const std::optional<Polynomial> least_above = rest.Plus(Polynomial::Constant(1), 1);
   const std::optional<Polynomial> gap = least_above ? by->Plus(*least_above, -1) : std::nullopt;
   const bool is_div = u->op == Op::kFloorDiv;
-  if (gap && rest.IsNonNegative(rc.bounds) && gap->IsNonNegative(rc.bounds)) {
+  // These two say that y is positive, too.
+  if (gap && rest.IsNonNegative(rc.bounds, facts) && gap->IsNonNegative(rc.bounds, facts)) {
     return (is_div ? quotient : rest).Build(rc.ctx);
   }
   // Taking multiples of the divisor out is worth it if that makes the sum shorter.
-  if (quotient.is_zero() || rest.size() >= num->size()) return nullptr;
+  if (!is_positive || quotient.is_zero() || rest.size() >= num->size()) return nullptr;
   const UOp* inner = rc.ctx.Make(u->op, kIndex, {rest.Build(rc.ctx), y});
   return is_div ? rc.ctx.Make(Op::kAdd, kIndex, {quotient.Build(rc.ctx), inner}) : inner;
 }

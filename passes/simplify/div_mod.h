@@ -13,8 +13,11 @@
 #ifndef TG_PASSES_SIMPLIFY_DIV_MOD_H_
 #define TG_PASSES_SIMPLIFY_DIV_MOD_H_
 
+#include <span>
+
 #include "ir/uop.h"
 #include "passes/rewrite/rule_context.h"
+#include "passes/simplify/polynomial.h"
 
 namespace tg::simplify {
 
@@ -25,6 +28,9 @@ const UOp* FoldDivModOfSum(const UOp* u, rewrite::RuleContext& rc);
 // division: with x = q*y + r, the quotient is q + r / y and the remainder r % y. If 0 <= r < y is
 // proven, with the symbolic ends of ranges, they are q and r.
 const UOp* FoldSymbolicDivMod(const UOp* u, rewrite::RuleContext& rc);
+// The same where none of `facts` is negative; y need not be positive elsewhere.
+const UOp* FoldSymbolicDivMod(const UOp* u, std::span<const Polynomial> facts,
+                              rewrite::RuleContext& rc);
 // Simplifies r / e, r % e and r < e for a range or special r whose end is any expression e.
 const UOp* FoldRangeAgainstEnd(const UOp* u, rewrite::RuleContext& rc);
 

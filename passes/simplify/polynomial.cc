@@ -238,6 +238,17 @@ bool Polynomial::IsNonNegative(analysis::Bounds& bounds) const {
   return false;
 }
 
+bool Polynomial::IsNonNegative(analysis::Bounds& bounds, std::span<const Polynomial> facts) const {
+  if (IsNonNegative(bounds)) return true;
+  return llvm::any_of(facts, [&](const Polynomial& fact) {
+    std::optional<Polynomial> rest = Plus(fact, -1);
+    if (rest && rest->IsNonNegative(bounds)) return true;
+    const auto divided = DividedBy(fact);
+    if (!divided || divided->first.is_zero() || divided->first.Range(bounds).lo < 0) return false;
+    return divided->second.IsNonNegative(bounds);
+  });
+}
+
 std::optional<Polynomial> Polynomial::LeastOverIds(analysis::Bounds& bounds) const {
   Polynomial p = *this;
   // A polynomial that is linear in an atom is least at one of the atom's ends.

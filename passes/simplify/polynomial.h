@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,9 @@ class Polynomial {
   // Whether the value is at least 0 wherever the atoms have a value: a range is below its end, also
   // where that is no constant. False if that cannot be proven.
   bool IsNonNegative(analysis::Bounds& bounds) const;
+  // The same where none of `facts` is negative: whether a multiple of one, or nothing, can be
+  // subtracted so that the rest is at least 0.
+  bool IsNonNegative(analysis::Bounds& bounds, std::span<const Polynomial> facts) const;
 
   // The sum of products as nodes, not simplified.
   const UOp* Build(Context& ctx) const;

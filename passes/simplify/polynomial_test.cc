@@ -153,6 +153,62 @@ TEST(Polynomial, StridedWindowsHaveNoQuotients) {
       simplify(b.Add(tap, first)));
 }
 
+// Under a condition, a quotient may have one value that it has not elsewhere.
+TEST(Polynomial, RandomQuotientsUnderConditionsKeepTheirValues) {
+  int exact = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    RandomIndex random(seed);
+    Builder& b = random.b;
+    Simplifier simplify(random.ctx, &random.module);
+    const UOp* extent = random.Extent();
+    const UOp* at = random.Sum(static_cast<int>(random.Int(1, 3)), random.Int(0, 1) != 0);
+    const UOp* more = b.Add(at, b.Index(random.Int(-2, 4)));
+    const UOp* by = b.Add(extent, b.Index(random.Int(0, 4)));
+    const UOp* is_inside = b.Lt(at, extent);
+    if (random.Int(0, 2) == 0) is_inside = b.And(b.Lt(b.Index(random.Int(-2, 1)), at), is_inside);
+    for (const Op op : {Op::kFloorDiv, Op::kFloorMod}) {
+      const UOp* before = b.Where(is_inside, b.Alu(op, {more, by}), b.Index(-7));
+      const UOp* after = simplify(before);
+      const std::vector<const UOp*> nodes = PostOrder(after);
+      exact += std::none_of(nodes.begin(), nodes.end(), [](const UOp* u) {
+        return (u->op == Op::kFloorDiv || u->op == Op::kFloorMod) && !IsConst(u->src(1));
+      });
+      bool same = true;
+      int64_t number = 0;
+      random.ForAll([&](const Values& values) {
+        if (number++ % 7 != 0) return;  // all would take long
+        same = same && ValueOf(before, values) == ValueOf(after, values);
+      });
+      ASSERT_TRUE(same) << "seed " << seed << ": " << ToText(random.ctx, before) << "\n -> "
+                        << ToText(random.ctx, after);
+    }
+  }
+  EXPECT_GT(exact, 20);
+}
+
+// An axis that is padded to whole vectors, of an extent that may be 0, and a window's taps along
+// it.
+TEST(Polynomial, PaddedAxesAreWithinTheirExtentsUnderTheirGuards) {
+  Context ctx;
+  Module module;
+  module.vars.push_back({"v", 0, 960, {}});
+  Builder b(ctx);
+  Simplifier simplify(ctx, &module);
+  const UOp* n = b.Alu(Op::kFloorDiv, {b.Var("v"), b.Index(4)});
+  const UOp* blocks = b.Alu(Op::kFloorDiv, {b.Add(b.Var("v"), b.Index(28)), b.Index(32)});
+  const UOp* at = b.Add(b.Mul(b.Range(blocks), b.Index(8)), b.Unroll(0, 8));
+  const auto under = [&](const UOp* value) {
+    return simplify(b.Where(b.Lt(at, n), value, b.Index(-1)));
+  };
+  const UOp* inside = b.Add(at, b.Range(b.Index(5)));
+  const UOp* beyond = b.Add(at, b.Range(b.Index(6)));
+  const UOp* row = b.Add(n, b.Index(4));
+  EXPECT_EQ(under(b.Alu(Op::kFloorMod, {inside, row})), under(inside));
+  EXPECT_EQ(under(b.Alu(Op::kFloorDiv, {inside, row})), under(b.Index(0)));
+  EXPECT_NE(under(b.Alu(Op::kFloorMod, {beyond, row})), under(beyond));
+  EXPECT_NE(under(b.Alu(Op::kFloorDiv, {beyond, row})), under(b.Index(0)));
+}
+
 TEST(Polynomial, WhatIsProvenIsTrue) {
   int proven = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
