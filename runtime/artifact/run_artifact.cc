@@ -1,9 +1,12 @@
 // Runs a compiled model on zeros with nothing but the runtime library:
 //   run_artifact model.tgx [runs]
+// tells how long it took, and what the outputs are.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "runtime/artifact/open_artifact.h"
 #include "runtime/session/tensors.h"
@@ -39,14 +42,19 @@ int main(int argc, char** argv) {
     if (!zeros.ok()) return Fail(zeros.status());
     if (absl::Status s = session.Set(buffer.name, *zeros); !s.ok()) return Fail(s);
   }
-  const int runs = argc > 2 ? std::atoi(argv[2]) : 1;
-  double first = 0;
-  for (int i = 0; i < runs; ++i) {
+  const int runs = std::max(1, argc > 2 ? std::atoi(argv[2]) : 1);
+  if (absl::Status s = session.Run(); !s.ok()) return Fail(s);
+  std::printf("opened in %.2f ms, first result after %.2f ms\n", open, Milliseconds(start));
+  std::vector<float> times(static_cast<size_t>(runs));  // of later runs
+  for (float& time : times) {
+    const auto begin = std::chrono::steady_clock::now();
     if (absl::Status s = session.Run(); !s.ok()) return Fail(s);
-    if (i == 0) first = Milliseconds(start);
+    time = static_cast<float>(Milliseconds(begin));
   }
-  std::printf("opened in %.2f ms, first result after %.2f ms, a run %.3f ms\n", open, first,
-              runs > 1 ? (Milliseconds(start) - first) / (runs - 1) : 0.0);
+  std::sort(times.begin(), times.end());
+  const auto share = [&](double p) { return times[static_cast<size_t>(p * (runs - 1))]; };
+  std::printf("%d runs: least %.4f ms, median %.4f ms, 99%% within %.4f ms\n", runs, times[0],
+              share(0.5), share(0.99));
   for (const BufferDecl& buffer : session.declarations().buffers) {
     if (buffer.role != Role::kOutput) continue;
     const auto tensor = session.Get(buffer.name);

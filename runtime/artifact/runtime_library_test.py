@@ -5,7 +5,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, COMPILER, MODEL, MAX_BYTES = sys.argv[1:5]
+PROGRAM, ON_THREADS, COMPILER, MODEL, MAX_BYTES = sys.argv[1:6]
 # Scalar arithmetic, by which sizes are computed, is in the interpreter's namespace.
 SCALAR = ("EvalAlu", "Threefry2x32", "IsAlu", "MulAddToOdd", "IntLane", "FloatLane", "Lane")
 
@@ -47,6 +47,9 @@ class RuntimeLibraryTest(unittest.TestCase):
                                     universal_newlines=True, env={"TG_CODEGEN": "/nowhere"})
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("logits f32[1, 10]", result.stdout)
+            result = run(ON_THREADS, file, "10", "5")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(result.stdout, "10 threads, 5 runs each: 0 failed, 0 wrong\n")
 
     def test_says_what_is_wrong(self):
         for file, message in [("/nowhere.tgx", "/nowhere.tgx: No such file"), (MODEL, "it is no .tgx file")]:
