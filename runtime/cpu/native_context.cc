@@ -45,6 +45,22 @@ class NativeMemory : public Memory {
 
   std::byte* address() const { return address_; }
 
+  // Makes the first `bytes` bytes zeros. Whole pages of owned memory are given back, and are
+  // zeros when they are next used.
+  void Clear(size_t bytes) const {
+    static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    constexpr size_t kMinBytes = size_t{1} << 20;
+    const auto begin = reinterpret_cast<uintptr_t>(address_);
+    const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+    if (own_ == nullptr || bytes < kMinBytes ||
+        madvise(address_ + (first - begin), last - first, MADV_DONTNEED) != 0) {
+      std::memset(address_, 0, bytes);
+      return;
+    }
+    std::memset(address_, 0, first - begin);
+    std::memset(address_ + (last - begin), 0, begin + bytes - last);
+  }
+
  private:
   std::byte *own_ = nullptr, *address_ = nullptr;
 };
@@ -86,6 +102,10 @@ class NativeContext : public Context {
     return absl::OkStatus();
   }
   absl::Status Fill(const Memory& memory, size_t bytes, std::byte value) const override {
+    if (value == std::byte{0}) {
+      static_cast<const NativeMemory&>(memory).Clear(bytes);
+      return absl::OkStatus();
+    }
     std::memset(AddressOf(memory), static_cast<int>(value), bytes);
     return absl::OkStatus();
   }

@@ -1,5 +1,9 @@
 #include "runtime/cpu/native_program.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -161,6 +165,28 @@ TEST_F(NativeProgramTest, RefusesWhatDoesNotFit) {
             std::string::npos);
   EXPECT_EQ(Launch::Create(program, "other", {}, range).status().code(),
             absl::StatusCode::kNotFound);
+}
+
+// Zeros of a large buffer take no memory until they are used, and no byte behind them changes.
+TEST_F(NativeProgramTest, LargeBuffersAreClearedByPages) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (const size_t size : {size_t{100}, size_t{3} << 20, size_t{9} << 20}) {
+    const auto memory = context_->Allocate(size);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    ASSERT_TRUE(context_->Fill(**memory, size, std::byte{0xab}).ok());
+    const size_t cleared = size - 10;
+    ASSERT_TRUE(context_->Fill(**memory, cleared, std::byte{0}).ok());
+    std::byte* bytes = context_->HostAddress(**memory);
+    if (size > 100) {
+      const auto middle = (reinterpret_cast<uintptr_t>(bytes) + size / 2) / page * page;
+      unsigned char is_resident = 1;
+      ASSERT_EQ(mincore(reinterpret_cast<void*>(middle), page, &is_resident), 0);
+      EXPECT_EQ(is_resident & 1, 0) << size;
+    }
+    const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+    EXPECT_TRUE(std::all_of(bytes, bytes + cleared, is_zero)) << size;
+    EXPECT_EQ(std::count(bytes + cleared, bytes + size, std::byte{0xab}), 10) << size;
+  }
 }
 
 }  // namespace

@@ -192,6 +192,12 @@ absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int
   return absl::OkStatus();
 }
 
+absl::Status DeviceSession::Clear(const BufferDecl& buffer, std::span<const int64_t>) {
+  Unshare(buffer);
+  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, 0));
+  return Fill(*ref, std::byte{0});
+}
+
 absl::Status DeviceSession::Download(const BufferDecl& buffer, std::span<std::byte> elements) {
   const ScopedSpan span(options_.spans,
                         MoveOf(options_.spans, "download", buffer, elements.size()));

@@ -113,6 +113,7 @@ class DeviceSession : public Session {
  protected:
   absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                       std::span<const std::byte> bytes) override;
+  absl::Status Clear(const BufferDecl& buffer, std::span<const int64_t> shape) override;
   bool Adopt(const BufferDecl& buffer, std::span<const std::byte> bytes,
              const std::shared_ptr<const void>& owner) override;
   void Release(const BufferDecl& buffer) override;

@@ -156,11 +156,17 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
     }
     // Initializes all of a symbolic state, so that later runs with other extents also find zeros.
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, GreatestShape(*declarations_, *buffer));
-    TG_ASSIGN_OR_RETURN(const HostTensor zeros, MakeHostTensor(*type, shape));
-    TG_RETURN_IF_ERROR(Upload(*buffer, shape, zeros.data));
+    TG_RETURN_IF_ERROR(Clear(*buffer, shape));
     shapes_[buffer->name] = std::move(shape);
   }
   return absl::OkStatus();
+}
+
+absl::Status Session::Clear(const BufferDecl& buffer, std::span<const int64_t> shape) {
+  const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
+  TG_ASSIGN_OR_RETURN(const HostTensor zeros,
+                      MakeHostTensor(*type, std::vector<int64_t>(shape.begin(), shape.end())));
+  return Upload(buffer, shape, zeros.data);
 }
 
 absl::Status Session::Run(std::string_view graph, int64_t times) {

@@ -126,6 +126,8 @@ class Session {
   // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                               std::span<const std::byte> bytes) = 0;
+  // The same with zeros.
+  virtual absl::Status Clear(const BufferDecl& buffer, std::span<const int64_t> shape);
   // Uses memory of the host where it is: a param's contents, which `owner` keeps valid, or an input
   // or output until Release. Returns whether it does.
   virtual bool Adopt(const BufferDecl&, std::span<const std::byte>,
