@@ -38,7 +38,7 @@ class SearchWorkers {
     std::unique_ptr<WorkerProcess> process;
     bool is_open = false;  // the job
   };
-  // Opens the job in the first workers, all of them at once. Ends those that cannot; returns
+  // Opens the job in the first workers, all of them at once. Ends processes that cannot; returns
   // whether one of these had another job before.
   absl::StatusOr<bool> OpenAtOnce(size_t wanted);
   double Deadline() const;
