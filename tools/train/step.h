@@ -29,8 +29,11 @@ inline constexpr char kAccuracySum[] = "train.accuracy";
 struct TrainingModule {
   std::unique_ptr<Module> module;
   std::vector<std::string> weights;  // states that a step changes, in the order of declaration
-  // Other states: what the optimizer accumulates, and the number of steps.
+  // Other states, which begin with zeros: what the optimizer accumulates, the number of steps, and
+  // those of the model without contents.
   std::vector<std::string> accumulators;
+  // States with contents that the model itself changes in a step: statistics.
+  std::vector<std::string> statistics;
   std::vector<Adapter> adapters;
   std::vector<std::string> gradients;  // outputs, one for each weight; of `only_gradients`
   std::vector<std::string> inputs;  // of the model that the data have to give, without the target
@@ -50,7 +53,10 @@ struct StepSpec {
   std::function<bool(const BufferDecl&)> is_trained;
   std::function<bool(const BufferDecl&)> decays;  // null: all weights, as the optimizer says
   std::optional<double>
-      loss_scale;        // the first factor, or 0 for none; not given: of weights of f16
+      loss_scale;  // the first factor, or 0 for none; not given: of weights of f16
+  // The model as a step computes it, where that differs from a run: the same module, with other
+  // nodes, and perhaps more inputs and states. Null: it does not differ.
+  const Module* training_form = nullptr;
   AdapterSpec adapters;  // with a rank: only adapters of what is_trained accepts are trained
 };
 
