@@ -86,7 +86,7 @@ void BatchNormalization(NodeContext& c) {
   // As one factor and one summand a channel, which depend on weights alone.
   const Value scale = c.g.Div(at(1), c.g.Sqrt(c.g.Add(variance, c.g.Like(w, epsilon))));
   const Value shift = c.g.Sub(at(2), c.g.Mul(mean, scale));
-  if (c.IsOnlyReader(0)) {
+  if (c.IsOnlyReader(0) && (!training || training->options().fold_norms)) {
     if (const Value folded = c.g.ScaleConv(x, scale, shift)) return c.Return(folded);
   }
   c.Return(c.g.Cast(c.g.Add(c.g.Mul(w, scale), shift), type));

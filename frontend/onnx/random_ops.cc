@@ -22,7 +22,7 @@ uint64_t KeyOf(const NodeContext& c) {
   return Fnv64(c.node.outputs[0], Fnv64(c.node.name));
 }
 
-// 64 random bits an element. `draws`, u64[], counts those that were drawn before, if it is given.
+// 64 random bits an element. `draws`, u64[], counts earlier draws, if it is given.
 Value RandomBits(NodeContext& c, const Shape& shape, uint64_t number, Value draws = nullptr) {
   Value counter = c.g.Arange(Scalar::kU64, c.g.NumElements(shape));
   if (draws) {

@@ -26,6 +26,9 @@ struct OnnxTrainingOptions {
   // Dropout depend on it and on the seed.
   std::string draws;
   uint64_t seed = 0;
+  // Whether a BatchNormalization of a run becomes a part of the weights of the convolution before
+  // it. That saves nothing where weights change in each step.
+  bool fold_norms = true;
 };
 
 class TrainingImport {

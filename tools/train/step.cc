@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "frontend/common/graph_builder.h"
 #include "ir/walk.h"
+#include "passes/gradient/recompute.h"
 #include "passes/gradient/reverse_mode.h"
 #include "passes/gradient/sink.h"
 
@@ -221,8 +222,15 @@ class StepBuilder {
     const size_t declared = module().buffers.size();
     const Value scale = LossScale(g, trained);
     const Value loss = scale ? g.Mul(mean, g.Cast(scale, mean->dtype.scalar())) : mean;
+    std::vector<Value> computed = {loss};
+    for (const SinkRoot& root : roots) computed.push_back(root.value);
+    const std::vector<Value> checkpoints =
+        gradient::KeepCheckpoints(module(), body, computed, variables, spec_.checkpoints.segments,
+                                  spec_.checkpoints.retained);
+    result_.checkpoints = checkpoints.size();
+    for (size_t i = 0; i < roots.size(); ++i) roots[i].value = computed[i + 1];
     TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
-                        gradient::Gradients(module(), body, loss, variables));
+                        gradient::Gradients(module(), body, computed[0], variables, checkpoints));
     std::vector<TrainedWeight> reached;
     for (size_t i = 0; i < trained.size(); ++i) {
       if (!gradients[i]) continue;
@@ -242,6 +250,12 @@ class StepBuilder {
       for (const Value write : model_writes) roots.push_back({write, ""});
       SinkGradients(g, reached, roots);
     } else {
+      // Kernels run in the order of what needs them: a gradient is there before those of the
+      // weights that the model reads earlier, so that what it is made of need not wait for these.
+      std::stable_sort(reached.begin(), reached.end(),
+                       [](const TrainedWeight& a, const TrainedWeight& b) {
+                         return a.gradient->id < b.gradient->id;
+                       });
       for (const Value write :
            MakeUpdate(g, spec_.optimizer, spec_.schedule, reached, scale, model_writes)) {
         roots.push_back({write, ""});

@@ -40,6 +40,14 @@ struct TrainingModule {
   int64_t batch = 0;
   int64_t classes = 0;  // of cross_entropy
   bool has_accuracy = false;
+  size_t checkpoints = 0;  // that the step retains
+};
+
+// Which values of the forward computation a step retains for the derivatives (KeepCheckpoints of
+// passes/gradient/recompute.h). What is between two of those is computed again.
+struct Checkpoints {
+  size_t segments = 0;  // of the forward computation; 0: all values are retained
+  size_t retained = 0;  // checkpoints between segments, the first ones
 };
 
 // What a step computes.
@@ -57,6 +65,7 @@ struct StepSpec {
   // The model as a step computes it, where that differs from a run: the same module, with other
   // nodes, and perhaps more inputs and states. Null: it does not differ.
   const Module* training_form = nullptr;
+  Checkpoints checkpoints = {};
   AdapterSpec adapters;  // with a rank: only adapters of what is_trained accepts are trained
 };
 

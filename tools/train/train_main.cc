@@ -27,6 +27,7 @@
 #include "tools/driver/model_sizes.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
+#include "tools/train/memory_budget.h"
 #include "tools/train/onnx_weights.h"
 #include "tools/train/trainer.h"
 #include "tools/train/write_model.h"
@@ -43,7 +44,7 @@ struct TrainFlags {
   std::string lora_text;
   AdapterSpec adapters;
   std::vector<std::string> data, eval, device_texts, frozen, without_decay;
-  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch, loss_scale;
+  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch, loss_scale, memory_budget;
   driver::ModelSizes sizes;
   bool batch_norm = false, dropout = false;
   bool init = false, list_devices = false, version = false, help = false;
@@ -89,6 +90,8 @@ void TrainFlags::AddTo(driver::Flags& flags) {
   flags.Int("patience", "N", &patience,
             "stop after N epochs without a better loss of --eval, with the best weights");
   flags.Repeated("device", "[NAME=]DEVICE", &device_texts, "as for tg-run");
+  flags.Int("memory-budget", "BYTES", &memory_budget,
+            "compute values again for the gradients, so that a step needs no more");
   flags.Bool("check-nan", &options.check_nan,
              "keep each step's states, to find the op that makes a loss that is not finite");
   flags.Group("Files");
@@ -142,6 +145,7 @@ absl::Status TrainFlags::Interpret() {
   options.patience = patience.value_or(0);
   options.checkpoint_steps = checkpoint_steps.value_or(0);
   if (options.epochs < 0) return InvalidArgument("--epochs must be at least 0");
+  if (memory_budget.value_or(1) < 1) return InvalidArgument("--memory-budget must be at least 1");
   if (loss_scale.value_or(0) < 0) return InvalidArgument("--loss-scale must be at least 0");
   if (options.patience < 0) return InvalidArgument("--patience must be at least 0");
   if (options.checkpoint_steps < 0) return InvalidArgument("--checkpoint-steps must be at least 0");
@@ -170,6 +174,7 @@ absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(std::string_view bytes, bo
     if (!has_dropout) return InvalidArgument("--dropout: the model has no Dropout");
     options.training.dropout = meaning;
   }
+  options.training.fold_norms = false;
   options.training.sample_weights = kSampleWeights;
   options.training.draws = "train.draws";
   options.training.seed = static_cast<uint64_t>(flags.seed.value_or(1));
@@ -204,6 +209,8 @@ bool ContainsOneOf(const std::string& name, const std::vector<std::string>& part
   return std::any_of(parts.begin(), parts.end(),
                      [&](const std::string& part) { return name.find(part) != std::string::npos; });
 }
+
+void PrintLine(const std::string& line) { llvm::errs() << line << '\n'; }
 
 class Run {
  public:
@@ -246,20 +253,31 @@ class Run {
     }
     runtime::OpenOptions open;
     open.devices = flags_.devices;
+    if (flags_.memory_budget) {
+      TG_ASSIGN_OR_RETURN(
+          training_,
+          MakeWithinBudget(
+              *flags_.memory_budget, open,
+              [&](const Checkpoints& checkpoints) { return ModuleWith(checkpoints); }, PrintLine));
+    }
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                         runtime::OpenSession(Clone(*training_.module), open));
     TG_RETURN_IF_ERROR(StartWeights(*session));
     if (!flags_.step.empty()) return WriteStep(*session, samples);
     if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());
-    const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
-    TG_RETURN_IF_ERROR(
-        Train(*session, training_, samples, held_out ? &*held_out : nullptr, flags_.options, log));
+    TG_RETURN_IF_ERROR(Train(*session, training_, samples, held_out ? &*held_out : nullptr,
+                             flags_.options, PrintLine));
     return flags_.output.empty() ? absl::OkStatus() : Write(*session);
   }
 
  private:
   absl::Status MakeModule() {
+    TG_ASSIGN_OR_RETURN(training_, ModuleWith({}));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TrainingModule> ModuleWith(const Checkpoints& checkpoints) {
     const auto is_trained = [&](const BufferDecl& b) {
       if (!onnx_weights_.empty() && !onnx_weights_.count(b.name)) return false;
       return !ContainsOneOf(b.name, flags_.frozen);
@@ -267,17 +285,16 @@ class Run {
     const auto decays = [&](const BufferDecl& b) {
       return !ContainsOneOf(b.name, flags_.without_decay);
     };
-    TG_ASSIGN_OR_RETURN(
-        training_, MakeTrainingModule(Clone(*model_), {.loss = flags_.loss,
-                                                       .optimizer = flags_.optimizer,
-                                                       .schedule = flags_.schedule,
-                                                       .only_gradients = !flags_.gradients.empty(),
-                                                       .is_trained = is_trained,
-                                                       .decays = decays,
-                                                       .loss_scale = flags_.loss_scale,
-                                                       .training_form = training_form_.get(),
-                                                       .adapters = flags_.adapters}));
-    return absl::OkStatus();
+    return MakeTrainingModule(Clone(*model_), {.loss = flags_.loss,
+                                               .optimizer = flags_.optimizer,
+                                               .schedule = flags_.schedule,
+                                               .only_gradients = !flags_.gradients.empty(),
+                                               .is_trained = is_trained,
+                                               .decays = decays,
+                                               .loss_scale = flags_.loss_scale,
+                                               .training_form = training_form_.get(),
+                                               .checkpoints = checkpoints,
+                                               .adapters = flags_.adapters});
   }
 
   absl::Status StartWeights(runtime::Session& session) {
