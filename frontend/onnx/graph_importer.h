@@ -25,6 +25,9 @@ class GraphImporter : public SubgraphRunner {
   // Initializers that become params (OnnxImportOptions::weights); the set outlives the importer.
   void SetWeights(const std::set<std::string, std::less<>>* weights) { weights_ = weights; }
 
+  // It outlives the importer.
+  void SetTraining(TrainingImport* training) { training_ = training; }
+
   // InvalidArgument, listing all nodes of this graph and of nested graphs whose operators are not
   // supported.
   absl::Status CheckOperators() const;
@@ -46,6 +49,7 @@ class GraphImporter : public SubgraphRunner {
   int64_t GreatestSize(std::string_view name, std::optional<int64_t> bound) override;
   bool IsBounded(std::string_view name) override { return GivenBound(name).has_value(); }
   bool PrefersContents() override { return prefers_contents_; }
+  TrainingImport* Training() override { return training_; }
 
   // What bounds sizes that depend on data: --max, and where neither that nor the graph does, a
   // size.
@@ -86,6 +90,7 @@ class GraphImporter : public SubgraphRunner {
 
   const Model& model_;
   const std::set<std::string, std::less<>>* weights_ = nullptr;
+  TrainingImport* training_ = nullptr;
   const std::string_view bytes_;
   const std::string file_;
   GraphBuilder& g_;

@@ -46,9 +46,11 @@ class ModelImporter {
     graph_ = module_->graphs.emplace_back(std::make_unique<Graph>()).get();
     graph_->name = "main";
     g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
+    training_ = std::make_unique<onnx::TrainingImport>(options.training, *module_, *g_);
     importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
     importer_->SetSizes(options.max_sizes, options.default_max, prefers_contents);
     importer_->SetWeights(&options_.weights);
+    importer_->SetTraining(training_.get());
   }
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {
@@ -234,6 +236,10 @@ class ModelImporter {
       }
       if (!status.ok()) return status;
     }
+    for (const UOp* write : training_->TakeWrites()) {
+      roots_.push_back(write);
+      targets_.emplace_back();
+    }
     std::set<std::string_view> measured;
     for (const UOp* bind : g_->MeasuresOf(roots_)) {
       roots_.push_back(bind);
@@ -297,6 +303,7 @@ class ModelImporter {
   std::unique_ptr<Module> module_;
   Graph* graph_ = nullptr;
   std::unique_ptr<frontend::GraphBuilder> g_;
+  std::unique_ptr<onnx::TrainingImport> training_;
   std::unique_ptr<onnx::GraphImporter> importer_;
   std::map<std::string, int64_t, std::less<>> sizes_;  // that given inputs decided
   std::vector<const UOp*> roots_;                      // the outputs

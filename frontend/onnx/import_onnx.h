@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "frontend/onnx/training.h"
 #include "ir/module.h"
 
 namespace tg::onnx {
@@ -40,6 +41,7 @@ struct OnnxImportOptions {
   // are small or all elements are equal, so that their contents can be changed. Their values are
   // not known to the import.
   std::set<std::string, std::less<>> weights;
+  OnnxTrainingOptions training;
 };
 
 // Whether the bytes are an ONNX model, by their beginning.

@@ -19,6 +19,34 @@ Value PerChannel(NodeContext& c, Value v, size_t rank) {
   return c.g.Reshape(v, shape);
 }
 
+// The means over all axes but the channels'. With `weights`, f32[batch], the elements of a sample
+// count as much as its weight says.
+class MeanOfBatch {
+ public:
+  MeanOfBatch(GraphBuilder& g, Value x, Value weights) : g_(g), axes_(AxesFrom(2, g.Rank(x))) {
+    axes_.insert(axes_.begin(), 0);
+    if (!weights) return;
+    const Scalar type = x->dtype.scalar();
+    Shape shape(g.Rank(x), Dim(1));
+    shape[0] = g.Extent(x, 0);
+    weights_ = g.Cast(g.Reshape(weights, shape), type);
+    Shape space = g.ShapeOf(x);
+    space.erase(space.begin(), space.begin() + 2);
+    const Value count = g.Mul(g.Sum(weights_, {0}, true), g.DimValue(type, g.NumElements(space)));
+    share_ = g.Recip(count);
+  }
+
+  Value operator()(Value x) const {
+    if (!weights_) return g_.Mean(x, axes_, true);
+    return g_.Mul(g_.Sum(g_.Mul(x, weights_), axes_, true), share_);
+  }
+
+ private:
+  GraphBuilder& g_;
+  Ints axes_;
+  Value weights_ = nullptr, share_ = nullptr;
+};
+
 void BatchNormalization(NodeContext& c) {
   const Value x = c.In(0);
   if (!x) return;
@@ -27,30 +55,38 @@ void BatchNormalization(NodeContext& c) {
   const Scalar type = x->dtype.scalar();
   const Scalar wide = BitWidth(type) < 32 ? Scalar::kF32 : type;
   const auto at = [&](size_t i) { return PerChannel(c, c.g.Cast(c.In(i), wide), rank); };
-  Value mean = at(3), variance = at(4);
+  const Value mean = at(3), variance = at(4);
   const Value w = c.g.Cast(x, wide);
-  if (c.Int("training_mode", 0)) {
-    Ints axes{0};
-    for (const int64_t a : AxesFrom(2, rank)) axes.push_back(a);
-    const Value now = c.g.Mean(w, axes, true), centred = c.g.Sub(w, now);
-    const Value spread = c.g.Mean(c.g.Mul(centred, centred), axes, true);
+  TrainingImport* training = c.Training();
+  const OnnxMeaning meaning = training ? training->options().batch_norm : OnnxMeaning::kOfModel;
+  const bool is_step = meaning == OnnxMeaning::kOfTraining;
+  if (is_step || (meaning == OnnxMeaning::kOfModel && c.Int("training_mode", 0))) {
+    const MeanOfBatch mean_of(c.g, w, is_step ? training->SampleWeights(x) : nullptr);
+    const Value now = mean_of(w), centred = c.g.Sub(w, now);
+    const Value spread = mean_of(c.g.Mul(centred, centred));
     const double m = c.Float("momentum", 0.9f);
     const auto running = [&](Value old, Value current, size_t output) {
       const Value mixed =
           c.g.Add(c.g.Mul(old, c.g.Like(old, m)), c.g.Mul(current, c.g.Like(old, 1 - m)));
       const Value in = c.In(output + 2);
-      c.Return(in ? c.g.Cast(c.g.Reshape(mixed, c.g.ShapeOf(in)), in->dtype.scalar()) : nullptr,
-               output);
+      if (!in) return;
+      const Value next = c.g.Cast(c.g.Reshape(mixed, c.g.ShapeOf(in)), in->dtype.scalar());
+      if (is_step) training->Write(in, next);
+      c.Return(next, output);
     };
     running(mean, now, 1);
     running(variance, spread, 2);
-    mean = now;
-    variance = spread;
+    // The mean is taken out first: a product by the factor might be much greater than the result.
+    const Value factor = c.g.Div(at(1), c.g.Sqrt(c.g.Add(spread, c.g.Like(w, epsilon))));
+    return c.Return(c.g.Cast(c.g.Add(c.g.Mul(centred, factor), at(2)), type));
+  }
+  if (meaning == OnnxMeaning::kOfRun) {
+    for (const size_t output : {1, 2}) c.Return(c.Input(output + 2), output);
   }
   // As one factor and one summand a channel, which depend on weights alone.
   const Value scale = c.g.Div(at(1), c.g.Sqrt(c.g.Add(variance, c.g.Like(w, epsilon))));
   const Value shift = c.g.Sub(at(2), c.g.Mul(mean, scale));
-  if (c.IsOnlyReader(0)) {
+  if (c.IsOnlyReader(0) && (!training || training->options().fold_norms)) {
     if (const Value folded = c.g.ScaleConv(x, scale, shift)) return c.Return(folded);
   }
   c.Return(c.g.Cast(c.g.Add(c.g.Mul(w, scale), shift), type));

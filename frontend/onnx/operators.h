@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "frontend/common/graph_builder.h"
 #include "frontend/onnx/proto.h"
+#include "frontend/onnx/training.h"
 
 namespace tg::onnx {
 
@@ -53,6 +54,8 @@ class SubgraphRunner {
   virtual bool PrefersContents() { return false; }
   // Whether a value of the innermost graph is read in one place. False where that is not known.
   virtual bool HasOneReader(std::string_view) { return false; }
+  // Null: nodes mean what they say.
+  virtual TrainingImport* Training() { return nullptr; }
 };
 
 class NodeContext {
@@ -79,6 +82,7 @@ class NodeContext {
   const Tensor& Input(size_t i) const;
   ElementType TypeOf(size_t i) const { return Has(i) ? inputs_[i].type : ElementType::kUndefined; }
   std::vector<Value> Ins();
+  TrainingImport* Training() const { return subgraphs_.Training(); }
   // Whether only this node reads input `i`, which its own graph computes.
   bool IsOnlyReader(size_t i) const {
     return Has(i) && i < node.inputs.size() && subgraphs_.HasOneReader(node.inputs[i]);

@@ -22,10 +22,14 @@ uint64_t KeyOf(const NodeContext& c) {
   return Fnv64(c.node.outputs[0], Fnv64(c.node.name));
 }
 
-// 64 random bits an element.
-Value RandomBits(NodeContext& c, const Shape& shape) {
-  const Value counter = c.g.Arange(Scalar::kU64, c.g.NumElements(shape));
-  const Value key = c.g.ConstInt(Scalar::kU64, static_cast<int64_t>(KeyOf(c)));
+// 64 random bits an element. `draws`, u64[], counts earlier draws, if it is given.
+Value RandomBits(NodeContext& c, const Shape& shape, uint64_t number, Value draws = nullptr) {
+  Value counter = c.g.Arange(Scalar::kU64, c.g.NumElements(shape));
+  if (draws) {
+    const Value shifted = c.g.Binary(Op::kShl, draws, c.g.ConstInt(Scalar::kU64, 32));
+    counter = c.g.Add(counter, shifted);
+  }
+  const Value key = c.g.ConstInt(Scalar::kU64, static_cast<int64_t>(number));
   return c.g.Reshape(c.g.Binary(Op::kThreefry, counter, key), shape);
 }
 
@@ -40,11 +44,12 @@ Value Fraction(GraphBuilder& g, Value bits, bool upper) {
 }
 
 Value Uniform(NodeContext& c, const Shape& shape) {
-  return Fraction(c.g, RandomBits(c, shape), true);
+  return Fraction(c.g, RandomBits(c, shape, KeyOf(c)), true);
 }
+
 // By Box and Muller.
 Value Normal(NodeContext& c, const Shape& shape) {
-  const Value bits = RandomBits(c, shape);
+  const Value bits = RandomBits(c, shape, KeyOf(c));
   // (0, 1], whose logarithm is finite.
   const Value u = Fraction(c.g, bits, true), v = Fraction(c.g, bits, false);
   const Value above = c.g.Sub(c.g.Like(u, 1), u);
@@ -135,16 +140,28 @@ void Dropout(NodeContext& c) {
     c.Return(c.Input(0), 0);
     c.Return(g.Full(g.ShapeOf(x), g.ir().Bool(true)), 1);
   };
-  // Without input 2, training_mode, the model is for inference: nothing is dropped.
-  if (!c.Has(2)) return return_all();
-  const auto known = g.KnownInts(c.In(2), /*with_inputs=*/true);
-  if (known && known->size() == 1 && (*known)[0] == 0) return return_all();
-  const Value trains = g.Cast(g.Reshape(c.In(2), {}), Scalar::kBool);
-  Value ratio =
-      c.Has(1) ? g.Cast(g.Reshape(c.In(1), {}), Scalar::kF32) : g.Const(Scalar::kF32, 0.5);
-  ratio = g.Where(trains, ratio, g.Like(ratio, 0));
-  const Value keeps = g.Le(ratio, Uniform(c, g.ShapeOf(x)));
-  const Value scale = g.Recip(g.Sub(g.Like(ratio, 1), ratio));
+  TrainingImport* training = c.Training();
+  const OnnxMeaning meaning = training ? training->options().dropout : OnnxMeaning::kOfModel;
+  if (meaning == OnnxMeaning::kOfRun) return return_all();
+  // Opsets before 12 have it as an attribute.
+  Value ratio = c.Has(1) ? g.Cast(g.Reshape(c.In(1), {}), Scalar::kF32)
+                         : g.Const(Scalar::kF32, c.opset < 12 ? c.Float("ratio", 0.5) : 0.5);
+  Value number = nullptr;
+  if (meaning == OnnxMeaning::kOfTraining) {
+    const uint64_t key = Fnv64(std::to_string(training->options().seed), KeyOf(c));
+    number = Fraction(g, RandomBits(c, g.ShapeOf(x), key, training->Draws()), true);
+  } else {
+    // Without input 2, training_mode, the model is for inference: nothing is dropped.
+    if (!c.Has(2)) return return_all();
+    const auto known = g.KnownInts(c.In(2), /*with_inputs=*/true);
+    if (known && known->size() == 1 && (*known)[0] == 0) return return_all();
+    const Value trains = g.Cast(g.Reshape(c.In(2), {}), Scalar::kBool);
+    ratio = g.Where(trains, ratio, g.Like(ratio, 0));
+    number = Uniform(c, g.ShapeOf(x));
+  }
+  const Value keeps = g.Le(ratio, number), one = g.Like(ratio, 1);
+  // With ratio 1, nothing is kept, and a gradient is multiplied by the scale all the same.
+  const Value scale = g.Where(g.Lt(ratio, one), g.Recip(g.Sub(one, ratio)), one);
   const Value wide = x->dtype.scalar() == Scalar::kF64 ? x : g.Cast(x, Scalar::kF32);
   const Value scaled = g.Mul(wide, g.Cast(scale, wide->dtype.scalar()));
   c.Return(g.Cast(g.Where(keeps, scaled, g.Like(wide, 0)), x->dtype.scalar()));

@@ -1,11 +1,13 @@
 #include "passes/gradient/gradient.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/builder.h"
+#include "passes/gradient/recompute.h"
 #include "passes/gradient/reverse_mode.h"
 #include "passes/gradient/sink.h"
 
@@ -17,6 +19,9 @@ constexpr passes::PassOption kOptions[] = {
     {"wrt", passes::PassOption::Kind::kString, "",
      "buffers with respect to which it is taken, as [w, b]; none: all params of floats that it "
      "depends on"},
+    {"segments", passes::PassOption::Kind::kInt, "0",
+     "computes values again for the derivatives, from checkpoints that divide the computation into "
+     "so many segments"},
 };
 
 // "[w, @b]" or "w" as names.
@@ -74,9 +79,15 @@ absl::Status Run(Module& module, passes::PassContext& context) {
   for (const std::string& name : names) {
     variables.push_back(b.Buffer(name, module.FindBuffer(name)->dtype));
   }
-  TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
-                      Gradients(module, body, value, variables));
   std::vector<SinkRoot> roots = RootsOf(body);
+  std::vector<const UOp*> values = {value};
+  for (const SinkRoot& root : roots) values.push_back(root.value);
+  const auto segments = static_cast<size_t>(std::max<int64_t>(0, context.Int("segments")));
+  const std::vector<const UOp*> checkpoints =
+      KeepCheckpoints(module, body, values, variables, segments, segments);
+  for (size_t i = 0; i < roots.size(); ++i) roots[i].value = values[i + 1];
+  TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
+                      Gradients(module, body, values[0], variables, checkpoints));
   int64_t taken = 0;
   for (size_t i = 0; i < names.size(); ++i) {
     if (!gradients[i]) {

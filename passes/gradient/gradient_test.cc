@@ -13,6 +13,7 @@
 #include "ir/shape.h"
 #include "ir/verify/verifier.h"
 #include "ir/view/shape_tracker.h"
+#include "passes/gradient/recompute.h"
 #include "passes/gradient/reverse_mode.h"
 #include "passes/gradient/sink.h"
 
@@ -37,6 +38,8 @@ class Problem {
     return inputs_.back();
   }
   Builder& b() { return b_; }
+  Body& body() { return body_; }
+  size_t num_checkpoints() const { return checkpoints_.size(); }
   ShapeMap& shapes() { return shapes_; }
   Module& module() { return module_; }
 
@@ -54,8 +57,12 @@ class Problem {
   }
 
   // Sinks the loss and its gradients; `order` 2: the loss is a weighted sum of first derivatives.
-  void Finish(const UOp* result, int order = 1) {
+  // With `segments`, they are computed from checkpoints.
+  void Finish(const UOp* result, int order = 1, size_t segments = 0) {
     const UOp* loss = WeightedSum(result);
+    std::vector<const UOp*> values = {loss};
+    checkpoints_ = KeepCheckpoints(module_, body_, values, inputs_, segments, segments);
+    loss = values[0];
     std::vector<const UOp*> gradients;
     for (int i = 0; i < order; ++i) {
       if (i > 0) {
@@ -66,7 +73,7 @@ class Problem {
         }
         loss = sum;
       }
-      auto taken = Gradients(module_, body_, loss, inputs_);
+      auto taken = Gradients(module_, body_, loss, inputs_, checkpoints_);
       ASSERT_TRUE(taken.ok()) << taken.status().message();
       gradients = *taken;
     }
@@ -143,7 +150,7 @@ class Problem {
   Body& body_ = Declare(module_).graphs[0]->body;
   Builder b_{*body_.context};
   ShapeMap shapes_{module_, *body_.context};
-  std::vector<const UOp*> inputs_;
+  std::vector<const UOp*> inputs_, checkpoints_;
   int num_sums_ = 0;
 };
 
@@ -364,6 +371,32 @@ TEST(Gradient, RandomMovements) {
     if (HasFatalFailure()) return;
     p.Check(seed);
     if (HasFailure()) return;
+  }
+}
+
+// Between checkpoints, the derivatives read values that are computed again.
+TEST(Gradient, Checkpoints) {
+  const auto count = [](const Body& body, Op op) {
+    const auto order = body.Order();
+    return std::count_if(order.begin(), order.end(), [&](const UOp* u) { return u->op == op; });
+  };
+  for (const size_t segments : {0, 2, 3, 7, 40}) {
+    Problem p;
+    const UOp* x = p.AddInput({2, 3});
+    constexpr int kLayers = 6;
+    for (int i = 0; i < kLayers; ++i) {
+      const UOp* sum = p.b().ReduceAxis(p.b().Mul(x, p.AddInput({2, 3})), Op::kAdd, Ints{1});
+      x = p.b().Alu(Op::kSqrt, {p.b().Mul(x, p.b().Expand(sum, {2, 3}))});
+    }
+    p.Finish(x, 1, segments);
+    if (HasFatalFailure()) return;
+    // A layer has one place for a checkpoint behind a sum.
+    const size_t most = std::min<size_t>(segments, kLayers + 1);
+    EXPECT_GE(p.num_checkpoints() + 2, most) << segments;
+    EXPECT_LT(p.num_checkpoints(), std::max<size_t>(most, 1)) << segments;
+    const auto sums = count(p.body(), Op::kSqrt);
+    EXPECT_EQ(sums > kLayers, segments > 2) << segments;
+    p.Check(segments);
   }
 }
 

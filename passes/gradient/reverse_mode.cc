@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "ir/tuple.h"
 #include "ir/walk.h"
+#include "passes/gradient/recompute.h"
 #include "passes/gradient/rules.h"
 
 namespace tg::gradient {
@@ -140,12 +141,13 @@ NodeSet NodesBetween(UOpSpan order, UOpSpan wrt) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<const UOp*>> Gradients(const Module& module, Body& body, const UOp* of,
-                                                  UOpSpan wrt) {
+absl::StatusOr<std::vector<const UOp*>> Gradients(Module& module, Body& body, const UOp* of,
+                                                  UOpSpan wrt, UOpSpan checkpoints) {
   TG_CHECK(of->dtype.is_float());
   GradientGraph g(module, body);
   const std::vector<const UOp*> order = OrderOutsideTuples(of);
   const NodeSet between = NodesBetween(order, wrt);
+  Recomputation recomputation(module, body, order, checkpoints);
   NodeMap<const UOp*> gradients;
   const UOp* one = g.b.Const(of->dtype, 1);
   const auto add = [&](const UOp* to, const UOp* part) {
@@ -157,12 +159,14 @@ absl::StatusOr<std::vector<const UOp*>> Gradients(const Module& module, Body& bo
     const UOp* dy = gradients.Get(*u);
     if (!dy || !between.Contains(*u)) continue;
     const uint32_t first = body.context->num_nodes();
+    dy = recomputation.Reach(*u, dy);
+    const UOp* again = recomputation.Again(*u);
     const UOp* x = MagnitudeOf(*u);
-    if (x && between.Contains(x)) add(x, OfMagnitude(g, x, dy));
+    if (x && between.Contains(x)) add(x, OfMagnitude(g, MagnitudeOf(again), dy));
     for (size_t i = 0; !x && i < (*u)->num_srcs; ++i) {
       const UOp* s = (*u)->src(i);
       if (!between.Contains(s)) continue;
-      const UOp* derivative = Derivative(g, *u, dy, i);
+      const UOp* derivative = Derivative(g, again, dy, i);
       if (!g.refusal.empty()) {
         return InvalidArgument(body.Describe(*u), " has no derivative: ", g.refusal);
       }

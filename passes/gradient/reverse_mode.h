@@ -14,8 +14,9 @@ namespace tg::gradient {
 // The gradients of the sum of the elements of `of`, a node of floats, with respect to each node of
 // `wrt`; each has the shape and type of its node. Null: `of` does not depend on it, by floats that
 // have a derivative. InvalidArgument names the first node on the way that has none, and its place.
-absl::StatusOr<std::vector<const UOp*>> Gradients(const Module& module, Body& body, const UOp* of,
-                                                  UOpSpan wrt);
+// `checkpoints`: of KeepCheckpoints (recompute.h); what is between two of them is computed again.
+absl::StatusOr<std::vector<const UOp*>> Gradients(Module& module, Body& body, const UOp* of,
+                                                  UOpSpan wrt, UOpSpan checkpoints = {});
 
 // What the table of rules.h says about an op. kNoFloats: its values are no floats, so that no
 // gradient reaches it. kNoGraphs: no tensor graph has it.

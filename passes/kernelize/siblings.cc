@@ -7,6 +7,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/contractions.h"
+#include "passes/kernelize/in_place_groups.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
@@ -107,9 +108,18 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
   for (const KernelDraft& d : drafts) slices.push_back(StoredSlice(d));
   DelaySlices(drafts, slices, pieces, order, level);
   std::vector<std::vector<size_t>> groups;
-  std::vector<std::vector<const UOp*>> inputs;  // by group
+  std::vector<bool> has_group(drafts.size());
+  if (options.fuse) {
+    groups = FindInPlaceGroups(drafts, order, placement, shapes, kMaxSiblings, options.max_inputs,
+                               level);
+    for (const std::vector<size_t>& group : groups) {
+      for (const size_t i : group) has_group[i] = true;
+    }
+  }
+  std::vector<std::vector<const UOp*>> inputs(groups.size());  // by group
   std::map<std::pair<size_t, std::vector<int64_t>>, std::vector<size_t>> places;
   for (size_t i = 0; i < drafts.size(); ++i) {
+    if (has_group[i]) continue;
     const KernelDraft& d = drafts[i];
     const Shape& rows = plan.realized[i].rows;
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
@@ -173,6 +183,8 @@ WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
   WriteAfterRead out;
   out.drafts.resize(groups.size());
   for (size_t i = 0; i < order.drafts.size(); ++i) add(out.drafts[group_of[i]], order.drafts[i]);
+  // A kernel does not wait for itself: it reads what it overwrites first.
+  for (size_t g = 0; g < groups.size(); ++g) std::erase(out.drafts[g], g);
   for (const UOp* w : order.writers) add(out.stored[w], order.stored.Get(w));
   out.writers = order.writers;
   return out;

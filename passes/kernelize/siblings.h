@@ -18,7 +18,8 @@ namespace tg::kernelize {
 
 // Returns groups of drafts, as positions in `drafts`; each group becomes one kernel. Positions in a
 // group ascend. Drafts that write parts of one buffer may share a group if the parts are disjoint.
-// No draft of a group reads or writes memory that another draft of the group overwrites. `drafts`:
+// No draft of a group reads or writes memory that another draft of the group overwrites, except
+// the element that both compute (in_place_groups.h). `drafts`:
 // the drafts of `plan`, one per value. `pieces`: assigns of parts of a buffer that nothing reads
 // before all are done (concatenate.h).
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,

@@ -5,6 +5,10 @@
 Each network NAME has NAME.onnx, NAME.npz (its inputs x0, x1, ... and the target t) and
 NAME.safetensors: the gradients of the mean square error of its output y. constants.onnx is
 convolutions.onnx with its weights in Constant nodes.
+
+steps.safetensors has the weights and statistics of steps.onnx after STEPS steps of SGD in training
+mode, whose running variance is ONNX's, without PyTorch's factor n / (n - 1). dropout.onnx is
+y = dropout(x, 0.25) * w.
 """
 
 import os
@@ -112,6 +116,33 @@ class ConvolutionalLstm(nn.Module):
         return torch.stack(results, 1)
 
 
+class Steps(nn.Module):
+    """BatchNorm of pictures and of vectors, as it is in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 6, 3, padding=1)
+        self.norm = nn.BatchNorm2d(6)
+        self.fc = nn.Linear(6, 5)
+        self.norm1 = nn.BatchNorm1d(5, momentum=0.3)
+        self.out = nn.Linear(5, 3)
+
+    def forward(self, x):
+        x = f.relu(self.norm(self.conv(x))).mean((2, 3))
+        return self.out(torch.tanh(self.norm1(self.fc(x))))
+
+
+class Dropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.rand(64) + 0.5)
+
+    def forward(self, x):
+        return f.dropout(x, 0.25, self.training) * self.w
+
+
+STEPS = 5
+
 NETWORKS = {
     "convolutions": (Convolutions, lambda: [torch.randn(2, 3, 20, 20)]),
     "masked_attention": (MaskedAttention, lambda: [
@@ -147,6 +178,43 @@ def main():
                   path + ".safetensors")
     move_to_constants(os.path.join(folder, "convolutions.onnx"),
                       os.path.join(folder, "constants.onnx"))
+    make_steps(folder)
+
+
+def make_steps(folder):
+    torch.manual_seed(0)
+    network = Steps().float()
+    for weight in network.parameters():
+        if weight.dim() == 1:
+            weight.data += 0.1 * torch.randn_like(weight)
+    x, target = torch.randn(6, 2, 5, 5).float(), torch.randn(6, 3).float()
+    export(network, x, os.path.join(folder, "steps"), target)
+    network, x, target = network.double(), x.double(), target.double()
+    optimizer = torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
+    norms = [network.norm, network.norm1]
+    counts = [x.numel() // 2, x.shape[0]]
+    for _ in range(STEPS):
+        before = [norm.running_var.clone() for norm in norms]
+        optimizer.zero_grad()
+        ((network(x) - target)**2).mean().backward()
+        optimizer.step()
+        for norm, old, n in zip(norms, before, counts):
+            now = (norm.running_var - (1 - norm.momentum) * old) * (n - 1) / n
+            norm.running_var.copy_((1 - norm.momentum) * old + now)
+    save_file({n: p.numpy() for n, p in network.state_dict().items() if p.is_floating_point()},
+              os.path.join(folder, "steps.safetensors"))
+    torch.manual_seed(1)
+    export(Dropout().float(), torch.rand(1, 64).float() + 0.5, os.path.join(folder, "dropout"),
+           torch.randn(1, 64).float())
+
+
+def export(network, x, path, target):
+    """In training mode, with an open batch. The statistics are those after the export's own run."""
+    torch.onnx.export(network.train(), (x,), path + ".onnx", dynamo=False, opset_version=17,
+                      input_names=["x"], output_names=["y"], do_constant_folding=False,
+                      training=torch.onnx.TrainingMode.TRAINING,
+                      dynamic_axes={"x": {0: "batch"}, "y": {0: "batch"}})
+    np.savez(path + ".npz", x=x.numpy(), t=target.numpy())
 
 
 def move_to_constants(source, path):

@@ -64,14 +64,11 @@ absl::StatusOr<std::vector<Adapter>> AddAdapters(
   const NodeSet factors = FactorsOfSums(body);
   GraphBuilder g(module, body);
   const std::vector<BufferDecl> declared = module.buffers;
-  const std::vector<const UOp*> order = body.Order();
-  NodeMap<const UOp*> replaced;
   std::vector<Adapter> adapters;
   for (const BufferDecl& decl : declared) {
     if (decl.role != Role::kParam || !decl.dtype.is_float() || !is_adapted(decl)) continue;
     if (decl.shape.size() < 2) continue;
-    const Value weight = g.ir().Buffer(decl.name, decl.dtype);
-    if (!factors.Contains(weight)) continue;
+    if (!factors.Contains(g.ir().Buffer(decl.name, decl.dtype))) continue;
     int64_t columns = 1;
     for (size_t i = 1; i < decl.shape.size(); ++i) columns *= decl.shape[i].size;
     const int64_t rows = decl.shape[0].size;
@@ -81,17 +78,13 @@ absl::StatusOr<std::vector<Adapter>> AddAdapters(
                     .right = gradient::FreeSymbol(module, decl.name + ".lora.right"),
                     .scale = spec.alpha / static_cast<double>(spec.rank)};
     const auto declare = [&](const std::string& name, int64_t n, int64_t m) {
-      return g.Declare(name, {.dtype = kF32,
-                              .shape = {{.size = n}, {.size = m}},
-                              .role = Role::kParam,
-                              .device = decl.device});
+      g.Declare(name, {.dtype = kF32,
+                       .shape = {{.size = n}, {.size = m}},
+                       .role = Role::kParam,
+                       .device = decl.device});
     };
-    const Value left = declare(adapter.left, rows, spec.rank);
-    const Value right = declare(adapter.right, spec.rank, columns);
-    const Value change = g.Mul(g.MatMul(left, right), g.Const(Scalar::kF32, adapter.scale));
-    const Value shaped = g.Reshape(change, g.ShapeOf(weight));
-    const Value sum = g.Add(g.Cast(weight, Scalar::kF32), shaped);
-    replaced[weight] = g.Stored(g.Cast(sum, decl.dtype.scalar()));
+    declare(adapter.left, rows, spec.rank);
+    declare(adapter.right, spec.rank, columns);
     adapters.push_back(std::move(adapter));
   }
   if (!g.ok()) return absl::InternalError(g.error());
@@ -99,11 +92,29 @@ absl::StatusOr<std::vector<Adapter>> AddAdapters(
     return InvalidArgument("--lora: no weight of a product has more than ", spec.rank,
                            " rows and columns");
   }
+  TG_RETURN_IF_ERROR(ApplyAdapters(module, body, adapters));
+  return adapters;
+}
+
+absl::Status ApplyAdapters(Module& module, Body& body, const std::vector<Adapter>& adapters) {
+  GraphBuilder g(module, body);
+  const std::vector<const UOp*> order = body.Order();
+  NodeMap<const UOp*> replaced;
+  for (const Adapter& adapter : adapters) {
+    const Scalar type = module.FindBuffer(adapter.weight)->dtype.scalar();
+    const Value weight = g.ir().Buffer(adapter.weight, type);
+    const Value left = g.ir().Buffer(adapter.left, kF32);
+    const Value right = g.ir().Buffer(adapter.right, kF32);
+    const Value change = g.Mul(g.MatMul(left, right), g.Const(Scalar::kF32, adapter.scale));
+    const Value shaped = g.Reshape(change, g.ShapeOf(weight));
+    replaced[weight] = g.Stored(g.Cast(g.Add(g.Cast(weight, Scalar::kF32), shaped), type));
+  }
+  if (!g.ok()) return absl::InternalError(g.error());
   legalize::ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) {
     const UOp* to = replaced.Get(u);
     return to ? to : legalize::WithSources(g.ir(), u, srcs);
   });
-  return adapters;
+  return absl::OkStatus();
 }
 
 }  // namespace tg::train

@@ -33,6 +33,8 @@ struct Adapter {
 absl::StatusOr<std::vector<Adapter>> AddAdapters(
     Module& module, Body& body, const AdapterSpec& spec,
     const std::function<bool(const BufferDecl&)>& is_adapted);
+// Makes another graph of the module read the weights with what these adapters add.
+absl::Status ApplyAdapters(Module& module, Body& body, const std::vector<Adapter>& adapters);
 
 }  // namespace tg::train
 

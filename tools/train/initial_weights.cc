@@ -18,6 +18,16 @@ absl::StatusOr<runtime::HostTensor> ZerosFor(const Module& module, const std::st
   return runtime::MakeHostTensor(*runtime::ElementTypeOf(decl.dtype.scalar()), shape);
 }
 
+absl::Status SetAll(runtime::Session& session, const Module& module, const std::string& state,
+                    double value) {
+  TG_ASSIGN_OR_RETURN(runtime::HostTensor tensor, ZerosFor(module, state));
+  const Scalar scalar = runtime::ScalarOf(tensor.type);
+  for (size_t i = 0; i < tensor.data.size() / runtime::ElementSize(tensor.type); ++i) {
+    interpret::StoreBits(scalar, tensor.data.data(), i, BitsFromDouble(scalar, value));
+  }
+  return session.Set(state, tensor);
+}
+
 absl::Status InitializeWeights(runtime::Session& session, const TrainingModule& training,
                                uint64_t seed) {
   uint64_t number = 0;

@@ -104,6 +104,43 @@ absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view 
   return weights;
 }
 
+absl::StatusOr<bool> HasOperator(std::string_view bytes, std::string_view op) {
+  TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
+  return std::any_of(model.graph.nodes.begin(), model.graph.nodes.end(),
+                     [&](const onnx::Node& node) { return node.op == op; });
+}
+
+absl::StatusOr<OnnxStatistics> StatisticsOf(std::string_view bytes) {
+  TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
+  std::map<std::string_view, int> num_readers;
+  for (const onnx::TensorProto& t : model.graph.initializers) num_readers.emplace(t.name, 0);
+  for (const onnx::Node& node : model.graph.nodes) {
+    for (const std::string_view name : node.inputs) {
+      if (const auto found = num_readers.find(name); found != num_readers.end()) ++found->second;
+    }
+  }
+  OnnxStatistics statistics;
+  for (const onnx::Node& node : model.graph.nodes) {
+    if (node.op != "BatchNormalization") continue;
+    for (size_t i = 3; i < 5; ++i) {
+      const auto found =
+          i < node.inputs.size() ? num_readers.find(node.inputs[i]) : num_readers.end();
+      if (found == num_readers.end()) {
+        return InvalidArgument("BatchNormalization ", Quote(node.name),
+                               " has statistics that are no initializers");
+      }
+      if (found->second > 1) {
+        return InvalidArgument("the statistics ", Quote(found->first), " of BatchNormalization ",
+                               Quote(node.name), " are read by other nodes too; ",
+                               "a step that changes them needs a copy for each");
+      }
+      (i == 3 ? statistics.means : statistics.variances).emplace(found->first);
+    }
+  }
+  if (statistics.means.empty()) return InvalidArgument("the model has no BatchNormalization");
+  return statistics;
+}
+
 absl::StatusOr<std::string> WithWeights(std::string_view bytes, const Tensors& weights) {
   TG_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ParseModel(bytes));
   std::map<std::string, const onnx::TensorProto*> by_symbol;

@@ -16,6 +16,16 @@ namespace tg::train {
 // BatchNormalization, and what is shared with them, are none.
 absl::StatusOr<std::set<std::string, std::less<>>> OnnxWeights(std::string_view model);
 
+// The initializers, each of one BatchNormalization alone, that hold its statistics.
+struct OnnxStatistics {
+  std::set<std::string, std::less<>> means, variances;
+};
+// InvalidArgument if the model has no BatchNormalization, or one whose statistics are no
+// initializers, or are read by another node too.
+absl::StatusOr<OnnxStatistics> StatisticsOf(std::string_view model);
+// Whether a node of the graph has this operator.
+absl::StatusOr<bool> HasOperator(std::string_view model, std::string_view op);
+
 // The model's bytes with the elements of these weights replaced, by symbols of the imported module;
 // all else is unchanged. InvalidArgument if the file does not store one of them in packed form.
 absl::StatusOr<std::string> WithWeights(std::string_view model, const Tensors& weights);

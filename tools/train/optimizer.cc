@@ -136,6 +136,10 @@ class Updates {
     Write(trained.weight, g_.Cast(next, trained.weight->dtype.scalar()));
   }
 
+  void Write(Value target, Value value) {
+    WriteAlways(target, applies_ ? g_.Where(applies_, value, target) : value);
+  }
+
   std::vector<Value> Take() { return std::move(writes_); }
 
  private:
@@ -184,10 +188,6 @@ class Updates {
     WriteAlways(steps, g_.Where(g_.And(applies_, g_.Not(grows)), next, zero));
     WriteAlways(g_.ir().Buffer(kLossScale, kF32),
                 g_.Where(applies_, g_.Where(grows, more, scale), less));
-  }
-
-  void Write(Value target, Value value) {
-    WriteAlways(target, applies_ ? g_.Where(applies_, value, target) : value);
   }
 
   void WriteAlways(Value target, Value value) {
@@ -260,7 +260,8 @@ Value MakeLossScale(GraphBuilder& g, double initial) {
 
 std::vector<Value> MakeUpdate(GraphBuilder& g, const OptimizerSpec& spec,
                               const RateSchedule& schedule,
-                              const std::vector<TrainedWeight>& weights, Value scale) {
+                              const std::vector<TrainedWeight>& weights, Value scale,
+                              const std::vector<Value>& others) {
   std::vector<Value> gradients;
   for (const TrainedWeight& trained : weights) {
     // Several updates read it.
@@ -268,6 +269,7 @@ std::vector<Value> MakeUpdate(GraphBuilder& g, const OptimizerSpec& spec,
   }
   Updates updates(g, spec, schedule, gradients, scale);
   for (size_t i = 0; i < weights.size(); ++i) updates.Add(weights[i], gradients[i]);
+  for (const Value write : others) updates.Write(write->src(0), write->src(1));
   return updates.Take();
 }
 

@@ -56,11 +56,13 @@ frontend::Value MakeLossScale(frontend::GraphBuilder& g, double initial);
 // steps so far) and, for each weight, what the optimizer accumulates ("w.momentum", "w.square", in
 // f32). Returns the assigns. A weight of a type narrower than f32 is the rounded value of a state
 // "w.master" in f32, which is updated: small changes would round to none. `scale` is the factor of
-// gradients that MakeLossScale made, or null.
+// gradients that MakeLossScale made, or null. `others` are assigns of the model, which belong to
+// the step: one that changes no weight leaves their targets as well.
 std::vector<frontend::Value> MakeUpdate(frontend::GraphBuilder& g, const OptimizerSpec& spec,
                                         const RateSchedule& schedule,
                                         const std::vector<TrainedWeight>& weights,
-                                        frontend::Value scale = nullptr);
+                                        frontend::Value scale = nullptr,
+                                        const std::vector<frontend::Value>& others = {});
 
 }  // namespace tg::train
 

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "frontend/common/graph_builder.h"
 #include "ir/walk.h"
+#include "passes/gradient/recompute.h"
 #include "passes/gradient/reverse_mode.h"
 #include "passes/gradient/sink.h"
 
@@ -32,15 +33,17 @@ class StepBuilder {
   absl::Status Build() {
     TG_RETURN_IF_ERROR(FindModel());
     TG_RETURN_IF_ERROR(Declare());
-    if (spec_.adapters.rank > 0) {
-      TG_ASSIGN_OR_RETURN(result_.adapters,
-                          AddAdapters(module(), graph_->body, spec_.adapters, spec_.is_trained));
-    }
     auto eval = std::make_unique<Graph>();
     eval->name = kEvalGraph;
     CloneBody(graph_->body, eval->body);
+    if (spec_.training_form) TG_RETURN_IF_ERROR(TakeTrainingForm(*spec_.training_form));
     graph_->name = kTrainGraph;
-    TG_RETURN_IF_ERROR(FillTraining());
+    if (spec_.adapters.rank > 0) {
+      TG_ASSIGN_OR_RETURN(result_.adapters,
+                          AddAdapters(module(), graph_->body, spec_.adapters, spec_.is_trained));
+      TG_RETURN_IF_ERROR(ApplyAdapters(module(), eval->body, result_.adapters));
+    }
+    TG_RETURN_IF_ERROR(FillTraining(eval->body));
     TG_RETURN_IF_ERROR(FillEvaluation(eval->body));
     module().graphs.push_back(std::move(eval));
     NoteInputs();
@@ -110,6 +113,60 @@ class StepBuilder {
     return absl::OkStatus();
   }
 
+  absl::Status TakeTrainingForm(const Module& form) {
+    for (const BufferDecl& b : form.buffers) {
+      const auto known =
+          std::find_if(module().buffers.begin(), module().buffers.end(),
+                       [&](const BufferDecl& other) { return other.name == b.name; });
+      if (known == module().buffers.end()) {
+        module().buffers.push_back(b);
+        continue;
+      }
+      const bool is_same = known->dtype == b.dtype && known->shape == b.shape &&
+                           known->file == b.file && known->tensor == b.tensor &&
+                           known->offset == b.offset && known->values == b.values;
+      if (!is_same) {
+        return InvalidArgument(
+            b.name == kSampleWeights
+                ? Cat("axis 0 of a BatchNormalization is not the batch of ", loss_.output)
+                : Cat(Quote(b.name), " differs in training from that of a run"));
+      }
+      known->role = b.role;
+    }
+    graph_->body = Body();
+    CloneBody(form.FindGraph(graph_->name)->body, graph_->body);
+    return absl::OkStatus();
+  }
+
+  // The states that a step changes by assigns of the model, which are taken out of the roots.
+  std::vector<Value> TakeModelWrites(const Body& eval, std::vector<SinkRoot>& roots) {
+    std::set<std::string> evaluated;
+    for (const UOp* u : eval.Order()) {
+      if (u->op == Op::kBuffer) evaluated.insert(NameOf(eval, u));
+    }
+    std::vector<Value> writes;
+    std::erase_if(roots, [&](const SinkRoot& root) {
+      const UOp* write = root.value;
+      const bool is_write =
+          root.target.empty() && write->op == Op::kAssign && write->src(0)->op == Op::kBuffer;
+      if (!is_write) return false;
+      const std::string name = NameOf(graph_->body, write->src(0));
+      const BufferDecl& decl = *module().FindBuffer(name);
+      writes.push_back(write);
+      if (decl.file.empty() && !decl.values) {
+        result_.accumulators.push_back(name);
+      } else if (evaluated.count(name)) {
+        result_.statistics.push_back(name);
+      }
+      return true;
+    });
+    return writes;
+  }
+
+  static std::string NameOf(const Body& body, const UOp* buffer) {
+    return std::string(body.context->String(static_cast<StringId>(buffer->word())));
+  }
+
   // Reduces the losses of the samples. The roots of the model that write outputs are dropped.
   absl::StatusOr<LossSums> AddLoss(GraphBuilder& g, Body& body, std::vector<SinkRoot>& roots) {
     Value output = nullptr;
@@ -147,7 +204,7 @@ class StepBuilder {
     return spec_.only_gradients || initial == 0 ? nullptr : MakeLossScale(g, initial);
   }
 
-  absl::Status FillTraining() {
+  absl::Status FillTraining(const Body& eval) {
     Body& body = graph_->body;
     GraphBuilder g(module(), body);
     std::vector<SinkRoot> roots;
@@ -165,8 +222,15 @@ class StepBuilder {
     const size_t declared = module().buffers.size();
     const Value scale = LossScale(g, trained);
     const Value loss = scale ? g.Mul(mean, g.Cast(scale, mean->dtype.scalar())) : mean;
+    std::vector<Value> computed = {loss};
+    for (const SinkRoot& root : roots) computed.push_back(root.value);
+    const std::vector<Value> checkpoints =
+        gradient::KeepCheckpoints(module(), body, computed, variables, spec_.checkpoints.segments,
+                                  spec_.checkpoints.retained);
+    result_.checkpoints = checkpoints.size();
+    for (size_t i = 0; i < roots.size(); ++i) roots[i].value = computed[i + 1];
     TG_ASSIGN_OR_RETURN(const std::vector<const UOp*> gradients,
-                        gradient::Gradients(module(), body, loss, variables));
+                        gradient::Gradients(module(), body, computed[0], variables, checkpoints));
     std::vector<TrainedWeight> reached;
     for (size_t i = 0; i < trained.size(); ++i) {
       if (!gradients[i]) continue;
@@ -181,11 +245,21 @@ class StepBuilder {
         b.role = Role::kState;
       }
     }
+    const std::vector<Value> model_writes = TakeModelWrites(eval, roots);
     if (spec_.only_gradients) {
+      for (const Value write : model_writes) roots.push_back({write, ""});
       SinkGradients(g, reached, roots);
     } else {
-      for (const Value write : MakeUpdate(g, spec_.optimizer, spec_.schedule, reached, scale))
+      // Kernels run in the order of what needs them: a gradient is there before those of the
+      // weights that the model reads earlier, so that what it is made of need not wait for these.
+      std::stable_sort(reached.begin(), reached.end(),
+                       [](const TrainedWeight& a, const TrainedWeight& b) {
+                         return a.gradient->id < b.gradient->id;
+                       });
+      for (const Value write :
+           MakeUpdate(g, spec_.optimizer, spec_.schedule, reached, scale, model_writes)) {
         roots.push_back({write, ""});
+      }
     }
     if (!g.ok()) return absl::InternalError(g.error());
     for (size_t i = declared; i < module().buffers.size(); ++i) {
@@ -226,8 +300,7 @@ class StepBuilder {
   void NoteInputs() {
     std::set<std::string> read;
     for (const UOp* u : graph_->body.Order()) {
-      if (u->op != Op::kBuffer) continue;
-      read.emplace(graph_->body.context->String(static_cast<StringId>(u->word())));
+      if (u->op == Op::kBuffer) read.insert(NameOf(graph_->body, u));
     }
     for (const BufferDecl& b : module().buffers) {
       const bool is_data = b.name != loss_.target && b.name != kSampleWeights;

@@ -29,14 +29,25 @@ inline constexpr char kAccuracySum[] = "train.accuracy";
 struct TrainingModule {
   std::unique_ptr<Module> module;
   std::vector<std::string> weights;  // states that a step changes, in the order of declaration
-  // Other states: what the optimizer accumulates, and the number of steps.
+  // Other states, which begin with zeros: what the optimizer accumulates, the number of steps, and
+  // those of the model without contents.
   std::vector<std::string> accumulators;
+  // States with contents that the model itself changes in a step: statistics.
+  std::vector<std::string> statistics;
   std::vector<Adapter> adapters;
   std::vector<std::string> gradients;  // outputs, one for each weight; of `only_gradients`
   std::vector<std::string> inputs;  // of the model that the data have to give, without the target
   int64_t batch = 0;
   int64_t classes = 0;  // of cross_entropy
   bool has_accuracy = false;
+  size_t checkpoints = 0;  // that the step retains
+};
+
+// Which values of the forward computation a step retains for the derivatives (KeepCheckpoints of
+// passes/gradient/recompute.h). What is between two of those is computed again.
+struct Checkpoints {
+  size_t segments = 0;  // of the forward computation; 0: all values are retained
+  size_t retained = 0;  // checkpoints between segments, the first ones
 };
 
 // What a step computes.
@@ -50,7 +61,11 @@ struct StepSpec {
   std::function<bool(const BufferDecl&)> is_trained;
   std::function<bool(const BufferDecl&)> decays;  // null: all weights, as the optimizer says
   std::optional<double>
-      loss_scale;        // the first factor, or 0 for none; not given: of weights of f16
+      loss_scale;  // the first factor, or 0 for none; not given: of weights of f16
+  // The model as a step computes it, where that differs from a run: the same module, with other
+  // nodes, and perhaps more inputs and states. Null: it does not differ.
+  const Module* training_form = nullptr;
+  Checkpoints checkpoints = {};
   AdapterSpec adapters;  // with a rank: only adapters of what is_trained accepts are trained
 };
 

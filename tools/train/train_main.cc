@@ -27,6 +27,7 @@
 #include "tools/driver/model_sizes.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
+#include "tools/train/memory_budget.h"
 #include "tools/train/onnx_weights.h"
 #include "tools/train/trainer.h"
 #include "tools/train/write_model.h"
@@ -43,8 +44,9 @@ struct TrainFlags {
   std::string lora_text;
   AdapterSpec adapters;
   std::vector<std::string> data, eval, device_texts, frozen, without_decay;
-  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch, loss_scale;
+  std::optional<int64_t> epochs, seed, patience, checkpoint_steps, batch, loss_scale, memory_budget;
   driver::ModelSizes sizes;
+  bool batch_norm = false, dropout = false;
   bool init = false, list_devices = false, version = false, help = false;
   TrainOptions options;
   LossSpec loss;
@@ -77,13 +79,19 @@ void TrainFlags::AddTo(driver::Flags& flags) {
                  "weights whose names contain this do not decay");
   flags.Int("loss-scale", "N", &loss_scale,
             "the first factor of the loss, which adapts; 0: none (65536 for weights of f16)");
+  flags.Bool(
+      "batch-norm", &batch_norm,
+      "steps normalise by the statistics of the batch, and update those of the model (ONNX)");
+  flags.Bool("dropout", &dropout, "steps drop what Dropout says, by random masks (ONNX)");
   flags.String("schedule", "KIND[:warmup=N]", &schedule_text,
                "the rate over the steps: constant, linear or cosine");
   flags.Int("epochs", "N", &epochs, "how often each sample is used");
-  flags.Int("seed", "N", &seed, "of the order of the samples, and of --init (1)");
+  flags.Int("seed", "N", &seed, "of the order of the samples, of --init and of --dropout (1)");
   flags.Int("patience", "N", &patience,
             "stop after N epochs without a better loss of --eval, with the best weights");
   flags.Repeated("device", "[NAME=]DEVICE", &device_texts, "as for tg-run");
+  flags.Int("memory-budget", "BYTES", &memory_budget,
+            "compute values again for the gradients, so that a step needs no more");
   flags.Bool("check-nan", &options.check_nan,
              "keep each step's states, to find the op that makes a loss that is not finite");
   flags.Group("Files");
@@ -137,6 +145,7 @@ absl::Status TrainFlags::Interpret() {
   options.patience = patience.value_or(0);
   options.checkpoint_steps = checkpoint_steps.value_or(0);
   if (options.epochs < 0) return InvalidArgument("--epochs must be at least 0");
+  if (memory_budget.value_or(1) < 1) return InvalidArgument("--memory-budget must be at least 1");
   if (loss_scale.value_or(0) < 0) return InvalidArgument("--loss-scale must be at least 0");
   if (options.patience < 0) return InvalidArgument("--patience must be at least 0");
   if (options.checkpoint_steps < 0) return InvalidArgument("--checkpoint-steps must be at least 0");
@@ -149,10 +158,26 @@ absl::Status TrainFlags::Interpret() {
 
 // The import of an ONNX model whose open batch has the size of --batch.
 absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(std::string_view bytes, bool is_onnx,
-                                                      const TrainFlags& flags) {
+                                                      const TrainFlags& flags,
+                                                      onnx::OnnxMeaning meaning) {
   TG_ASSIGN_OR_RETURN(onnx::OnnxImportOptions options, flags.sizes.For(bytes, is_onnx));
   if (!is_onnx) return options;
   TG_ASSIGN_OR_RETURN(options.weights, OnnxWeights(bytes));
+  if (flags.batch_norm) {
+    TG_ASSIGN_OR_RETURN(const OnnxStatistics statistics, StatisticsOf(bytes));
+    options.weights.insert(statistics.means.begin(), statistics.means.end());
+    options.weights.insert(statistics.variances.begin(), statistics.variances.end());
+    options.training.batch_norm = meaning;
+  }
+  if (flags.dropout) {
+    TG_ASSIGN_OR_RETURN(const bool has_dropout, HasOperator(bytes, "Dropout"));
+    if (!has_dropout) return InvalidArgument("--dropout: the model has no Dropout");
+    options.training.dropout = meaning;
+  }
+  options.training.fold_norms = false;
+  options.training.sample_weights = kSampleWeights;
+  options.training.draws = "train.draws";
+  options.training.seed = static_cast<uint64_t>(flags.seed.value_or(1));
   TG_ASSIGN_OR_RETURN(const onnx::OnnxSignature signature, onnx::ReadOnnxSignature(bytes));
   for (const onnx::OnnxValueInfo& input : signature.inputs) {
     if (!input.shape || input.shape->empty() || input.shape->front().size) continue;
@@ -162,10 +187,11 @@ absl::StatusOr<onnx::OnnxImportOptions> ImportOptions(std::string_view bytes, bo
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ReadModel(std::string_view text, const std::string& path,
-                                                  const TrainFlags& flags) {
+                                                  const TrainFlags& flags,
+                                                  onnx::OnnxMeaning meaning) {
   TG_ASSIGN_OR_RETURN(
       const onnx::OnnxImportOptions onnx,
-      ImportOptions(text, model::IsOnnxInput(text, path, flags.input_format), flags));
+      ImportOptions(text, model::IsOnnxInput(text, path, flags.input_format), flags, meaning));
   Diagnostics diagnostics;
   std::unique_ptr<Module> read =
       model::ReadInput(text, path, flags.input_format, diagnostics, onnx);
@@ -184,13 +210,15 @@ bool ContainsOneOf(const std::string& name, const std::vector<std::string>& part
                      [&](const std::string& part) { return name.find(part) != std::string::npos; });
 }
 
+void PrintLine(const std::string& line) { llvm::errs() << line << '\n'; }
+
 class Run {
  public:
   Run(const std::string& path, TrainFlags& flags) : path_(path), flags_(flags) {}
 
   absl::Status Go() {
     TG_ASSIGN_OR_RETURN(bytes_, ReadTextFile(path_));
-    TG_ASSIGN_OR_RETURN(model_, ReadModel(bytes_, path_, flags_));
+    TG_ASSIGN_OR_RETURN(model_, ReadModel(bytes_, path_, flags_, onnx::OnnxMeaning::kOfRun));
     const bool is_onnx = model::IsOnnxInput(bytes_, path_, flags_.input_format);
     if (flags_.output.ends_with(".onnx") && !is_onnx) {
       return InvalidArgument("-o: ", flags_.output, " needs an ONNX model to change");
@@ -199,6 +227,11 @@ class Run {
       TG_ASSIGN_OR_RETURN(const auto names, OnnxWeights(bytes_));
       for (const std::string& name : names) onnx_weights_.insert(onnx::OnnxSymbol(name));
       if (names.empty()) return InvalidArgument("the model has no weights");
+    }
+    if (flags_.batch_norm || flags_.dropout) {
+      if (!is_onnx) return InvalidArgument("--batch-norm and --dropout need an ONNX model");
+      TG_ASSIGN_OR_RETURN(training_form_,
+                          ReadModel(bytes_, path_, flags_, onnx::OnnxMeaning::kOfTraining));
     }
     if (!model_->FindBuffer(flags_.loss.output)) {
       flags_.loss.output = onnx::OnnxSymbol(flags_.loss.output);
@@ -220,20 +253,31 @@ class Run {
     }
     runtime::OpenOptions open;
     open.devices = flags_.devices;
+    if (flags_.memory_budget) {
+      TG_ASSIGN_OR_RETURN(
+          training_,
+          MakeWithinBudget(
+              *flags_.memory_budget, open,
+              [&](const Checkpoints& checkpoints) { return ModuleWith(checkpoints); }, PrintLine));
+    }
     TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Session> session,
                         runtime::OpenSession(Clone(*training_.module), open));
     TG_RETURN_IF_ERROR(StartWeights(*session));
     if (!flags_.step.empty()) return WriteStep(*session, samples);
     if (!flags_.gradients.empty()) return WriteGradients(*session, samples);
     flags_.options.settings = Settings(samples.size());
-    const auto log = [](const std::string& line) { llvm::errs() << line << '\n'; };
-    TG_RETURN_IF_ERROR(
-        Train(*session, training_, samples, held_out ? &*held_out : nullptr, flags_.options, log));
+    TG_RETURN_IF_ERROR(Train(*session, training_, samples, held_out ? &*held_out : nullptr,
+                             flags_.options, PrintLine));
     return flags_.output.empty() ? absl::OkStatus() : Write(*session);
   }
 
  private:
   absl::Status MakeModule() {
+    TG_ASSIGN_OR_RETURN(training_, ModuleWith({}));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TrainingModule> ModuleWith(const Checkpoints& checkpoints) {
     const auto is_trained = [&](const BufferDecl& b) {
       if (!onnx_weights_.empty() && !onnx_weights_.count(b.name)) return false;
       return !ContainsOneOf(b.name, flags_.frozen);
@@ -241,20 +285,23 @@ class Run {
     const auto decays = [&](const BufferDecl& b) {
       return !ContainsOneOf(b.name, flags_.without_decay);
     };
-    TG_ASSIGN_OR_RETURN(
-        training_, MakeTrainingModule(Clone(*model_), {.loss = flags_.loss,
-                                                       .optimizer = flags_.optimizer,
-                                                       .schedule = flags_.schedule,
-                                                       .only_gradients = !flags_.gradients.empty(),
-                                                       .is_trained = is_trained,
-                                                       .decays = decays,
-                                                       .loss_scale = flags_.loss_scale,
-                                                       .adapters = flags_.adapters}));
-    return absl::OkStatus();
+    return MakeTrainingModule(Clone(*model_), {.loss = flags_.loss,
+                                               .optimizer = flags_.optimizer,
+                                               .schedule = flags_.schedule,
+                                               .only_gradients = !flags_.gradients.empty(),
+                                               .is_trained = is_trained,
+                                               .decays = decays,
+                                               .loss_scale = flags_.loss_scale,
+                                               .training_form = training_form_.get(),
+                                               .checkpoints = checkpoints,
+                                               .adapters = flags_.adapters});
   }
 
   absl::Status StartWeights(runtime::Session& session) {
-    if (flags_.init) return InitializeWeights(session, training_, flags_.options.seed);
+    if (flags_.init) {
+      TG_RETURN_IF_ERROR(InitializeWeights(session, training_, flags_.options.seed));
+      return flags_.batch_norm ? InitializeStatistics(session) : absl::OkStatus();
+    }
     std::vector<std::string> needed = training_.weights;
     if (!training_.adapters.empty()) {
       TG_RETURN_IF_ERROR(InitializeAdapters(session, training_, flags_.options.seed));
@@ -269,6 +316,17 @@ class Run {
     return absl::OkStatus();
   }
 
+  absl::Status InitializeStatistics(runtime::Session& session) {
+    TG_ASSIGN_OR_RETURN(const OnnxStatistics statistics, StatisticsOf(bytes_));
+    for (const std::string_view name : statistics.means) {
+      TG_RETURN_IF_ERROR(SetAll(session, *training_.module, onnx::OnnxSymbol(name), 0));
+    }
+    for (const std::string_view name : statistics.variances) {
+      TG_RETURN_IF_ERROR(SetAll(session, *training_.module, onnx::OnnxSymbol(name), 1));
+    }
+    return absl::OkStatus();
+  }
+
   // What the bits of a run depend on besides the model and the data.
   std::string Settings(int64_t samples) const {
     std::string text =
@@ -277,6 +335,8 @@ class Run {
             training_.batch, ", ", samples, " samples");
     for (const std::string& part : flags_.without_decay) text += Cat(" --no-decay=", part);
     if (flags_.loss_scale) text += Cat(" --loss-scale=", *flags_.loss_scale);
+    if (flags_.batch_norm) text += " --batch-norm";
+    if (flags_.dropout) text += " --dropout";
     if (!flags_.lora_text.empty()) text += Cat(" --lora=", flags_.lora_text);
     if (flags_.schedule.kind != ScheduleKind::kConstant) {
       text += Cat(", ", flags_.schedule.total, " steps");
@@ -289,6 +349,7 @@ class Run {
     TG_RETURN_IF_ERROR(samples.SetBatch(session, PlainOrder(samples.size()), 0).status());
     TG_RETURN_IF_ERROR(session.Run(kEvalGraph));
     std::vector<std::string> names = training_.weights;
+    names.insert(names.end(), training_.statistics.begin(), training_.statistics.end());
     for (const BufferDecl& b : training_.module->buffers) {
       if (b.role == Role::kParam && !b.file.empty()) names.push_back(b.name);
     }
@@ -308,9 +369,11 @@ class Run {
   }
 
   absl::Status Write(runtime::Session& session) {
-    TG_ASSIGN_OR_RETURN(const Tensors weights, training_.adapters.empty()
-                                                   ? ReadStates(session, training_.weights)
-                                                   : MergedWeights(session, training_));
+    TG_ASSIGN_OR_RETURN(Tensors weights, training_.adapters.empty()
+                                             ? ReadStates(session, training_.weights)
+                                             : MergedWeights(session, training_));
+    TG_ASSIGN_OR_RETURN(const Tensors statistics, ReadStates(session, training_.statistics));
+    weights.insert(statistics.begin(), statistics.end());
     std::vector<std::string> others;
     for (const BufferDecl& b : training_.module->buffers) {
       if (b.role == Role::kParam && !b.file.empty() && !weights.count(b.name))
@@ -329,7 +392,7 @@ class Run {
   std::string bytes_;  // of the model's file
   std::set<std::string, std::less<>>
       onnx_weights_;  // symbols; of an ONNX model, nothing else is trained
-  std::unique_ptr<Module> model_;
+  std::unique_ptr<Module> model_, training_form_;  // the second one, if steps differ from runs
   TrainingModule training_;
 };
 

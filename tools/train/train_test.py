@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -140,8 +141,48 @@ class Train(unittest.TestCase):
             file.truncate(1000)
         self.assert_error(self.folder + "c", checkpoint, "--resume")
 
+    def test_killed_while_it_writes_a_checkpoint(self):
+        options = ["--init", "--epochs=6", "--optimizer=adam:lr=1e-3"]
+        self.train(*options, "-o", self.folder + "a.safetensors")
+        folder = os.path.join(self.folder, "checkpoints", "")
+        os.mkdir(folder)
+        checkpoint = ["--checkpoint=" + folder + "c", "--checkpoint-steps=1", "--resume"]
+        parts = 0
+        for _ in range(40):
+            before = set(os.listdir(folder)) | {"c"}
+            run = subprocess.Popen(self.command(*options, *checkpoint), stderr=subprocess.DEVNULL)
+            while run.poll() is None and set(os.listdir(folder)) <= before:
+                time.sleep(0.0002)
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+            parts = len(set(os.listdir(folder)) - {"c"})
+            if parts > 0:
+                break
+        self.assertGreater(parts, 0, "no run was killed while it wrote")
+        self.train(*options, *checkpoint, "-o", self.folder + "b.safetensors")
+        self.assertEqual(tensors(self.folder + "a.safetensors"), tensors(self.folder + "b.safetensors"))
+
     def test_a_full_disk(self):
         self.assert_error("cannot write /dev/full: No space", "--checkpoint=/dev/full")
+
+    def test_a_disk_that_fills_up(self):
+        options = ["--epochs=40", "--patience=40", *self.eval]
+        self.train(*options, "-o", self.folder + "a.safetensors")
+        checkpoint = self.folder + "c"
+        options.append("--checkpoint=" + checkpoint)
+        run = subprocess.Popen(self.command(*options), stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN))
+        while run.poll() is None and not os.path.exists(checkpoint):
+            time.sleep(0.001)
+        resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (1000, 1000))
+        printed = run.communicate()[1]
+        self.assertEqual(run.returncode, 1, printed)
+        self.assertRegex(printed, r"\A(epoch [^\n]*\n)*tg-train: [^\n]*cannot write %s: "
+                                  r"File too large\n\Z" % checkpoint)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.safetensors", "c"])
+        printed = self.train(*options, "--resume", "-o", self.folder + "b.safetensors")
+        self.assertIn("continues with step 1 of epoch", printed)
+        self.assertEqual(tensors(self.folder + "a.safetensors"), tensors(self.folder + "b.safetensors"))
 
     def test_early_stop(self):
         printed = self.train("--epochs=9", "--optimizer=sgd:lr=0", "--patience=2", *self.eval)
@@ -238,6 +279,56 @@ class Train(unittest.TestCase):
                           "--lora=rank:64")
         self.assert_error("--lora: write rank:N, with N of at least 1", "--lora=8", code=2)
         self.assert_error("--lora needs weights", "--lora=rank:2", "--init", code=2)
+
+    def test_memory_budget(self):
+        layers, width, batch = 32, 16, 512
+        text = "tg 1\nmodule @deep\nbuffer @x : f32[%d, %d] input\n" % (batch, width)
+        graph = "graph @main {\n  %x0 = buffer @x : f32\n  %zero = const 0.0 : f32\n"
+        graph += "  %tenth = const 0.1 : f32\n"
+        for i in range(layers):
+            text += "buffer @w%d : f32[%d, %d] param\n" % (i, width, width)
+            graph += """
+  %w{i} = buffer @w{i} : f32
+  %a{i} = reshape %x{i} {{shape = [{b}, 1, {n}]}} : f32
+  %b{i} = broadcast %a{i} {{shape = [{b}, {n}, {n}]}} : f32
+  %c{i} = broadcast %w{i} {{shape = [{b}, {n}, {n}]}} : f32
+  %d{i} = mul %b{i}, %c{i} : f32
+  %e{i} = reduce_axis %d{i} {{op = add, axes = [2]}} : f32
+  %f{i} = reshape %e{i} {{shape = [{b}, {n}]}} : f32
+  %g{i} = max %f{i}, %zero : f32
+  %h{i} = mul %g{i}, %tenth : f32
+  %x{next} = add %h{i}, %x{i} : f32
+""".format(i=i, next=i + 1, b=batch, n=width)
+        text += "buffer @y : f32[%d, %d] output\n" % (batch, width)
+        with open(self.folder + "deep.uop", "w") as file:
+            file.write(text + graph + "  sink %%x%d -> @y\n}\n" % layers)
+        x = struct.pack("<%df" % (batch * width), *(i % 37 / 37 - 0.5 for i in range(batch * width)))
+        data = self.archive(x=npy("<f4", [batch, width], x), t=npy("<f4", [batch, width], x))
+        options = ["--loss=mse:y,t", "--init", "--optimizer=sgd:lr=0.1", "--epochs=3"]
+        def weights(*others):
+            printed = self.train(*options, *others, "-o", self.folder + "w.safetensors",
+                                 model=self.folder + "deep.uop", data=data)
+            return printed, {name: struct.unpack("<%df" % (width * width), bits)
+                             for name, bits in tensors(self.folder + "w.safetensors").items()}
+        _, expected = weights()
+        self.assert_error(r"--memory-budget: a step needs at least (\d+) bytes with values computed "
+                          r"again, (\d+) without", *options, "--memory-budget=1",
+                          model=self.folder + "deep.uop", data=data)
+        printed = self.train(*options, "--memory-budget=1", code=1, model=self.folder + "deep.uop",
+                             data=data)
+        least, whole = (int(n) for n in re.search(r"least (\d+) .* (\d+) without", printed).groups())
+        self.assertLess(least, 0.6 * whole)
+        for budget, segments in [(whole, 0), (0.75 * whole, 1), (least, 2)]:
+            with self.subTest(budget):
+                printed, found = weights("--memory-budget=%d" % budget)
+                again = re.search(r"a step needs ([\d.]+) MB .*: (\d+) of \d+ segments", printed)
+                self.assertEqual(again is not None, segments > 0, printed)
+                if again:
+                    self.assertLessEqual(float(again[1]), budget / 1e6 + 0.05)
+                    self.assertGreaterEqual(int(again[2]), segments)
+                for name, numbers in expected.items():
+                    for a, b in zip(found[name], numbers):
+                        self.assertAlmostEqual(a, b, delta=1e-5)
 
     def test_no_decay(self):
         # A rate of 0 for gradients: only what decays changes.

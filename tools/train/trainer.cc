@@ -35,6 +35,8 @@ class Trainer {
         options_(options),
         log_(log) {
     states_ = training.weights;
+    states_.insert(states_.end(), training.statistics.begin(), training.statistics.end());
+    result_ = states_;
     states_.insert(states_.end(), training.accumulators.begin(), training.accumulators.end());
   }
 
@@ -62,7 +64,7 @@ class Trainer {
 
  private:
   // Gives all states their first contents, so that they can be read. An evaluation loads those of
-  // the weights.
+  // the weights and statistics.
   absl::Status PrepareStates() {
     for (const std::string& name : training_.accumulators) {
       TG_ASSIGN_OR_RETURN(const runtime::HostTensor zeros, ZerosFor(*training_.module, name));
@@ -148,7 +150,7 @@ class Trainer {
       progress_.best_loss = score.loss;
       progress_.epochs_since_best = 0;
       if (options_.patience > 0) {
-        TG_ASSIGN_OR_RETURN(progress_.best, ReadStates(session_, training_.weights));
+        TG_ASSIGN_OR_RETURN(progress_.best, ReadStates(session_, result_));
       }
     } else if (++progress_.epochs_since_best == options_.patience && options_.patience > 0) {
       absl::StrAppendFormat(&line, "  stops: no better loss for %d epochs", options_.patience);
@@ -173,7 +175,7 @@ class Trainer {
   Samples* const held_out_;
   const TrainOptions& options_;
   const std::function<void(const std::string&)>& log_;
-  std::vector<std::string> states_;
+  std::vector<std::string> states_, result_;  // all, and those of the trained model
   Progress progress_;
   Clock::time_point start_;
   int64_t trained_ = 0;  // samples since the start of this process

@@ -45,6 +45,10 @@ absl::StatusOr<Score> Evaluate(runtime::Session& session, const TrainingModule& 
 // A tensor of zeros for a state of the module.
 absl::StatusOr<runtime::HostTensor> ZerosFor(const Module& module, const std::string& state);
 
+// Sets all elements of a state to `value`.
+absl::Status SetAll(runtime::Session& session, const Module& module, const std::string& state,
+                    double value);
+
 // Random weights that the seed gives: of several axes, uniform within 1 / sqrt(elements of a row);
 // of one axis, ones if the name says that they are a scale, else zeros.
 absl::Status InitializeWeights(runtime::Session& session, const TrainingModule& training,
