@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "base/cat.h"
 #include "ir/decls.h"
 
 namespace tg {
@@ -13,10 +13,10 @@ namespace tg {
 // Empty if the variable can have this value.
 inline std::string WrongMeasure(const VarDecl& var, int64_t value) {
   if (value >= var.min && value <= var.max) return "";
-  const std::string bound = value < var.min ? absl::StrCat("at least ", var.min)
-                                            : absl::StrCat("at most ", var.max, " (option --max)");
-  return absl::StrCat("size @", var.name, ", which depends on data, is ", value,
-                      " in this run; it is ", bound);
+  const std::string bound =
+      value < var.min ? Cat("at least ", var.min) : Cat("at most ", var.max, " (option --max)");
+  return Cat("size @", var.name, ", which depends on data, is ", value, " in this run; it is ",
+             bound);
 }
 
 }  // namespace tg

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "frontend/onnx/training.h"
+#include "frontend/onnx/training_options.h"
 #include "ir/module.h"
 
 namespace tg::onnx {
