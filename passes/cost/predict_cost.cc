@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "passes/cost/bounds.h"
 #include "passes/cost/compute_cost.h"
 #include "passes/cost/interleaved_cost.h"
 #include "passes/cost/memory_cost.h"
-#include "passes/cost/utilization.h"
 
 namespace tg::cost {
 namespace {

@@ -99,6 +99,26 @@ struct ScheduledWork {
   double Lanes(const LoopNestOf& nest) const;
 };
 
+inline double ScheduledWork::Trips(Steps steps) const {
+  double product = 1;
+  for (const WorkLoop& loop : loops) {
+    product *= loop.steps == steps && !loop.shares ? loop.trips : 1;
+  }
+  return product;
+}
+
+inline double ScheduledWork::Executions(const LoopNestOf& nest) const {
+  double product = 1;
+  for (const uint16_t loop : nest.loops) product *= loops[loop].trips;
+  return product;
+}
+
+inline double ScheduledWork::Lanes(const LoopNestOf& nest) const {
+  double product = 1;
+  for (const uint16_t loop : nest.lanes) product *= loops[loop].trips;
+  return product;
+}
+
 }  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_SCHEDULED_WORK_H_

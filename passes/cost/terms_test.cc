@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "passes/cost/bounds.h"
 #include "passes/cost/compute_cost.h"
 #include "passes/cost/memory_cost.h"
-#include "passes/cost/utilization.h"
 
 namespace tg::cost {
 namespace {
