@@ -118,8 +118,9 @@ class Splitter {
     return values;
   }
 
-  // The predicted time of a kernel as it would be scheduled.
-  double SecondsOf(const MaterializationPlan& plan, PlannedKernel kernel) {
+  // The predicted time of the kernel that stores these nodes, as it would be scheduled.
+  double SecondsOf(const MaterializationPlan& plan, std::vector<const UOp*> nodes) {
+    PlannedKernel kernel = Draft(plan, std::move(nodes));
     const auto [known, is_new] = seconds_.try_emplace(kernel.key);
     if (is_new) {
       BuildKernel(module_, body_, shapes_, plan, kernel.draft);
@@ -138,8 +139,8 @@ class Splitter {
       plan.realized.push_back({u, "", {}});
       plan.number[u] = static_cast<int>(plan.realized.size());
     }
-    double seconds = SecondsOf(plan, Draft(plan, draft.nodes));
-    for (const UOp* u : values) seconds += SecondsOf(plan, Draft(plan, {u}));
+    double seconds = SecondsOf(plan, draft.nodes);
+    for (const UOp* u : values) seconds += SecondsOf(plan, {u});
     return seconds;
   }
 
@@ -153,8 +154,7 @@ class Splitter {
       if (plan.staged.count(values[i])) staged.push_back(i);
     }
     if (staged.size() > 1) choices.push_back(std::move(staged));
-    double least =
-        SecondsOf(plan, Draft(plan, kernel.draft.nodes)) * (1 - target_.prediction_error);
+    double least = SecondsOf(plan, kernel.draft.nodes) * (1 - target_.prediction_error);
     for (const std::vector<size_t>& choice : choices) {
       std::vector<const UOp*> its;
       for (size_t i : choice) its.push_back(values[i]);
@@ -172,7 +172,7 @@ class Splitter {
     double seconds = 0;
     for (const PlannedKernel& kernel : planned.kernels) {
       if (--times[kernel.key] >= 0) continue;
-      seconds += SecondsOf(planned.plan, Draft(planned.plan, kernel.draft.nodes));
+      seconds += SecondsOf(planned.plan, kernel.draft.nodes);
     }
     return seconds;
   }
