@@ -1,7 +1,11 @@
 #include "runtime/artifact/artifact_file.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/status.h"
@@ -117,6 +121,7 @@ absl::StatusOr<ArtifactFile> ArtifactFile::Read(std::shared_ptr<const runtime::M
   file.files_ = std::move(files);
   runtime::Executable& executable = file.artifact_.executable;
   executable.path = path;
+  std::vector<const Contents*> written_since;
   // The declarations say that the contents are known, and where.
   for (const Contents& contents : file.artifact_.contents) {
     BufferDecl& decl = executable.buffers[static_cast<size_t>(contents.buffer)];
@@ -124,9 +129,11 @@ absl::StatusOr<ArtifactFile> ArtifactFile::Read(std::shared_ptr<const runtime::M
     decl.offset = static_cast<int64_t>(contents.offset);
     if (contents.file == 0) continue;
     const WeightsFile& weights = file.artifact_.files[contents.file - 1];
-    if (file.files_->others[contents.file - 1].modified() == weights.modified) continue;
-    TG_RETURN_IF_ERROR(file.Verify(contents));
+    if (file.files_->others[contents.file - 1].modified() != weights.modified) {
+      written_since.push_back(&contents);
+    }
   }
+  TG_RETURN_IF_ERROR(file.Verify(written_since));
   return file;
 }
 
@@ -134,8 +141,27 @@ std::string ArtifactFile::PathOf(const Contents& contents) const {
   return contents.file == 0 ? path_ : AdjacentPath(path_, artifact_.files[contents.file - 1].path);
 }
 
-absl::Status ArtifactFile::Verify(const Contents& c) const {
-  if (Hash(ContentsOf(c)) == c.hash) return absl::OkStatus();
+absl::Status ArtifactFile::Verify(std::span<const Contents* const> contents) const {
+  constexpr uint64_t kBytesOfThread = uint64_t{16} << 20, kMaxThreads = 8;
+  uint64_t bytes = 0;
+  for (const Contents* c : contents) bytes += c->bytes;
+  const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads(std::min({bytes / kBytesOfThread, processors - 1, kMaxThreads}));
+  // The first of the damaged ones. Those behind it need not be read.
+  std::atomic<size_t> next = 0, damaged = contents.size();
+  std::mutex mutex;
+  const auto work = [&] {
+    for (size_t i = next++; i < damaged; i = next++) {
+      if (Hash(ContentsOf(*contents[i])) == contents[i]->hash) continue;
+      const std::lock_guard<std::mutex> lock(mutex);
+      damaged = std::min<size_t>(damaged, i);
+    }
+  };
+  for (std::thread& thread : threads) thread = std::thread(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (damaged == contents.size()) return absl::OkStatus();
+  const Contents& c = *contents[damaged];
   const BufferDecl& decl = artifact_.executable.buffers[static_cast<size_t>(c.buffer)];
   return InvalidArgument(path_, ": the contents of @", decl.name, ", bytes ", c.offset, " to ",
                          c.offset + c.bytes, c.file == 0 ? "" : Cat(" of ", PathOf(c)),
@@ -143,15 +169,17 @@ absl::Status ArtifactFile::Verify(const Contents& c) const {
 }
 
 absl::Status ArtifactFile::VerifyContents() const {
-  for (const Contents& c : artifact_.contents) TG_RETURN_IF_ERROR(Verify(c));
-  return absl::OkStatus();
+  std::vector<const Contents*> all;
+  for (const Contents& c : artifact_.contents) all.push_back(&c);
+  return Verify(all);
 }
 
 absl::Status ArtifactFile::VerifyOwnContents() const {
+  std::vector<const Contents*> own;
   for (const Contents& c : artifact_.contents) {
-    if (c.file == 0) TG_RETURN_IF_ERROR(Verify(c));
+    if (c.file == 0) own.push_back(&c);
   }
-  return absl::OkStatus();
+  return Verify(own);
 }
 
 runtime::OpenContents ArtifactFile::OpenContents() const {

@@ -3,6 +3,7 @@
 #define TG_RUNTIME_ARTIFACT_ARTIFACT_FILE_H_
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,8 @@ class ArtifactFile {
         contents.file == 0 ? bytes_ : files_->others[contents.file - 1].bytes();
     return file.substr(contents.offset, contents.bytes);
   }
-  // InvalidArgument if contents differ from what was written: all, or those in the .tgx file.
+  // InvalidArgument if contents differ from what was written: all, or those in the .tgx file. Many
+  // bytes are read by several threads.
   absl::Status VerifyContents() const;
   absl::Status VerifyOwnContents() const;
 
@@ -50,7 +52,7 @@ class ArtifactFile {
   runtime::OpenContents OpenContents() const;
 
  private:
-  absl::Status Verify(const Contents& contents) const;
+  absl::Status Verify(std::span<const Contents* const> contents) const;
   std::string PathOf(const Contents& contents) const;
 
   std::string path_;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 
@@ -68,7 +69,7 @@ TEST_P(ArtifactTest, DamagedFilesAreOneClearError) {
   EXPECT_EQ(error(""), "m.tgx: it is no .tgx file");
   EXPECT_EQ(error(bytes.substr(0, 40)), "m.tgx: it ends at byte 40, within its head");
   EXPECT_EQ(error(with(offsetof(Header, version), 7)),
-            "m.tgx: its format has version 7, and this program reads 5; compile the model again");
+            "m.tgx: its format has version 7, and this program reads 6; compile the model again");
   EXPECT_EQ(error(with(offsetof(Header, plan_offset), 7)),
             "m.tgx: its head, bytes 0 to 72, is damaged");
   EXPECT_NE(error(bytes.substr(0, bytes.size() - 1)).find("it was cut off"), std::string::npos);
@@ -99,6 +100,51 @@ TEST_P(ArtifactTest, DamagedWeightsAreOneClearError) {
       EXPECT_FALSE(read->VerifyContents().ok());
       EXPECT_TRUE(OpenArtifact(*std::move(read), {.verify = false}).ok());
     }
+  }
+}
+
+constexpr char kLargeModel[] = R"(tg 1
+module @large
+buffer @a : i8[12582912] param = file("large.bin", 0)
+buffer @b : i8[12582912] param = file("large.bin", 12582912)
+buffer @c : i8[12582912] param = file("large.bin", 25165824)
+buffer @x : i8[1] input
+buffer @y : i8[1] output
+
+graph @main {
+  %a = buffer @a : i8
+  %b = buffer @b : i8
+  %c = buffer @c : i8
+  %0 = shrink %a {ranges = [(0, 1)]} : i8
+  %1 = shrink %b {ranges = [(0, 1)]} : i8
+  %2 = shrink %c {ranges = [(0, 1)]} : i8
+  %x = buffer @x : i8
+  %3 = add %0, %x : i8
+  %4 = mul %1, %3 : i8
+  %5 = max %2, %4 : i8
+  sink %5 -> @y
+}
+)";
+
+// Threads that read the weights agree on which contents are the first damaged ones.
+TEST_P(ArtifactTest, TheFirstDamagedWeightsOfManyAreNamed) {
+  std::ofstream(testing::TempDir() + "/large.bin", std::ios::binary) << std::string(36 << 20, 1);
+  ASSERT_EQ(Compile(kLargeModel), absl::OkStatus());
+  std::string bytes = *runtime::ReadFile(path_);
+  const auto message = [&] {
+    return Message(ArtifactFile::Read(nullptr, bytes, "m.tgx")->VerifyContents());
+  };
+  EXPECT_EQ(message(), "");
+  const auto file = ArtifactFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::vector<Contents>& contents = file->artifact().contents;
+  ASSERT_EQ(contents.size(), 3);
+  for (size_t i = contents.size(); i-- > 0;) {
+    const Contents& c = contents[i];
+    bytes[c.offset + c.bytes - 1] ^= 1;
+    EXPECT_NE(message().find(Cat("bytes ", c.offset, " to ", c.offset + c.bytes, ", are damaged")),
+              std::string::npos)
+        << message();
   }
 }
 

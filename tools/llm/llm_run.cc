@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <utility>
 
@@ -128,8 +129,15 @@ absl::Status LlmRun::OpenCompiled(const std::string& path, const TextModelOption
   if (!bytes.ok()) return InvalidArgument(path, ": ", std::string(bytes.status().message()));
   absl::StatusOr<CompiledText> text = DecodeText(*bytes);
   if (!text.ok()) return InvalidArgument(path, ": ", std::string(text.status().message()));
-  if (!flags_.bench) TG_RETURN_IF_ERROR(LoadTokenizer(std::move(text->tokenizer), path));
-  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(std::move(file), text->sizes, options));
+  // The tables of the tokenizer are made while the weights are read.
+  std::future<absl::Status> tokenizer = std::async(std::launch::async, [&] {
+    if (flags_.bench) return absl::OkStatus();
+    return LoadTokenizer(std::move(text->tokenizer), path);
+  });
+  absl::StatusOr<std::unique_ptr<TextModel>> model =
+      TextModel::Open(std::move(file), text->sizes, options);
+  TG_RETURN_IF_ERROR(tokenizer.get());
+  TG_ASSIGN_OR_RETURN(model_, std::move(model));
   return absl::OkStatus();
 }
 
@@ -155,9 +163,11 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.note = [](const std::string& text) {
     std::fprintf(stderr, "tg-llm: %s\n", text.c_str());
   };
-  TG_RETURN_IF_ERROR(runtime::BeginsWith(path, artifact::kMagic) ? OpenCompiled(path, options)
-                                                                 : OpenModel(path, options));
-  TG_RETURN_IF_ERROR(model_->Prepare());
+  const bool is_compiled = runtime::BeginsWith(path, artifact::kMagic);
+  TG_RETURN_IF_ERROR(is_compiled ? OpenCompiled(path, options) : OpenModel(path, options));
+  // The first run of a compiled model compiles nothing, so a single prompt is answered at once.
+  const bool is_one_prompt = flags_.prompt || flags_.prompt_file;
+  if (!is_compiled || !is_one_prompt) TG_RETURN_IF_ERROR(model_->Prepare());
   if (tokenizer_ && static_cast<int64_t>(tokenizer_->size()) != model_->vocabulary()) {
     return InvalidArgument(path, ": ", tokenizer_->size(), " tokens, but an embedding of ",
                            model_->vocabulary());
