@@ -378,12 +378,21 @@ class PackageTest(unittest.TestCase):
         self.assertRegex(tg.opt(SUM, emit="c"), r"\bvoid\b")
 
     def test_import_is_quick_and_opens_no_device(self):
-        code = ("import numpy, time; start = time.perf_counter(); import tg; print(time.perf_counter() - start); "
-                "maps = open('/proc/self/maps').read(); assert 'libtg.so' in maps; "
-                "assert 'OpenCL' not in maps and 'codegen' not in maps")
+        # Without the time in which other programs have the processor, where the system counts that.
+        code = """
+import numpy, os, time
+def now():
+    path = '/proc/thread-self/schedstat'
+    return time.perf_counter() - (int(open(path).read().split()[1]) * 1e-9 if os.path.exists(path) else 0)
+start = now()
+import tg
+print(now() - start)
+maps = open('/proc/self/maps').read()
+assert 'libtg.so' in maps and 'OpenCL' not in maps and 'codegen' not in maps
+"""
         environment = {**os.environ, "PYTHONPATH": INSTALLED}
         seconds = min(float(subprocess.run([sys.executable, "-c", code], env=environment, check=True,
-                                           stdout=subprocess.PIPE).stdout) for _ in range(3))
+                                           stdout=subprocess.PIPE).stdout) for _ in range(5))
         self.assertLess(seconds, 0.2)
 
     def test_wheel(self):

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "codegen/llvm/kernel_function.h"
 #include "runtime/cpu/code_generator.h"
+#include "runtime/cpu/launch_choice.h"
 #include "runtime/cpu/native_context.h"
 #include "runtime/cpu/object_code.h"
 #include "runtime/cpu/processor.h"
@@ -96,7 +97,7 @@ class NativeKernelObject : public KernelObject {
     for (size_t d = 0; d < 3; ++d) {
       groups[d] = static_cast<int64_t>(range.global[d] / range.local[d]);
     }
-    SharedWorkers().Run(groups[0] * groups[1] * groups[2], [&](int64_t begin, int64_t end) {
+    const auto run = [&](int64_t begin, int64_t end) {
       void* scratch = ThreadScratch(compiled_.scratch_bytes);
       int64_t x = begin % groups[0], y = begin / groups[0] % groups[1],
               z = begin / groups[0] / groups[1];
@@ -108,13 +109,29 @@ class NativeKernelObject : public KernelObject {
         y = 0;
         ++z;
       }
-    });
+    };
+    WorkerPool& workers = SharedWorkers();
+    const int64_t count = groups[0] * groups[1] * groups[2];
+    if (count <= 1 || workers.threads() == 1) {
+      if (count > 0) run(0, count);
+      return;
+    }
+    choice_.Begin(count);
+    const bool is_measured = choice_.IsMeasured();
+    const int64_t start = is_measured ? HostNanos() : 0;
+    if (choice_.IsShared()) {
+      workers.Run(count, run);
+    } else {
+      run(0, count);
+    }
+    if (is_measured) choice_.Add(HostNanos() - start);
   }
 
   const Compiled& compiled_;  // its program keeps it
   std::string label_;
   bool profiling_;
   std::vector<const void*> arguments_;
+  mutable LaunchChoice choice_;  // one thread at a time uses a kernel object
 };
 
 class NativeProgram : public Program {

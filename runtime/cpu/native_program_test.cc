@@ -14,7 +14,9 @@
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "passes/linearize/linearize.h"
+#include "runtime/cpu/launch_choice.h"
 #include "runtime/cpu/native_context.h"
+#include "runtime/cpu/worker_pool.h"
 #include "runtime/device/buffer_pool.h"
 #include "runtime/device/launch.h"
 
@@ -122,6 +124,20 @@ TEST_F(NativeProgramTest, IsCompiledOnceAndThenCached) {
   const auto second = Build(&cache);
   EXPECT_TRUE(second->from_cache());
   Check(second);
+}
+
+TEST_F(NativeProgramTest, SmallKernelsAreNotShared) {
+  if (SharedWorkers().threads() == 1) GTEST_SKIP() << "there is one processor";
+  BufferPool pool(context_);
+  const std::vector<KernelArg> args = {*pool.Allocate(400), *pool.Allocate(400),
+                                       ScalarArg::Of<int32_t>(7)};
+  const auto launch = Launch::Create(Build(nullptr), "E_100", args, {{2, 1, 1}, {1, 1, 1}});
+  ASSERT_TRUE(launch.ok()) << launch.status();
+  const uint32_t before = SharedWorkers().rounds();
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(launch->Enqueue(nullptr).ok());
+  const uint32_t shared = SharedWorkers().rounds() - before;
+  EXPECT_GT(shared, 0);
+  EXPECT_LE(shared, LaunchChoice::kTrials);
 }
 
 TEST_F(NativeProgramTest, ADamagedEntryIsCompiledAgain) {

@@ -40,6 +40,8 @@ class WorkerPool {
   void ReserveScratch(size_t bytes);
 
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
+  // How many calls of Run other threads were told of.
+  uint32_t rounds() const { return round_.load(std::memory_order_relaxed); }
 
  private:
   // Memory of a thread, which only grows.
