@@ -255,6 +255,13 @@ class GraphBuilder {
   // Records the contents that input `name` will have, as bits.
   void GiveInput(std::string_view name, Ints bits) { given_[std::string(name)] = std::move(bits); }
 
+  // Records that a run is likely to have this size: the one of an input that is given.
+  void GiveSize(std::string_view var, int64_t size) { given_sizes_[std::string(var)] = size; }
+  // What a condition is that depends on one open dimension and nothing else: for the size that is
+  // given, or else for the greatest one. From now on the variable has only the sizes around that
+  // one for which the condition is the same. None for other conditions.
+  std::optional<bool> DecideBySize(Value condition);
+
   // ---- Sizes that depend on data (measure.cc): variables that each run measures (ir/measure.h).
   // Up to this number of elements of a tensor are measured; a shape has no more extents.
   static constexpr int64_t kMostMeasured = 16;
@@ -336,6 +343,7 @@ class GraphBuilder {
   Builder ir_;
   ShapeMap shapes_;
   KnownValues::Given given_;
+  std::map<std::string, int64_t, std::less<>> given_sizes_;
   KnownValues known_, known_with_inputs_;
   struct Measured {
     const UOp *var, *bind;

@@ -359,6 +359,33 @@ std::optional<Ints> GraphBuilder::KnownInts(Value x, bool with_inputs) {
   return KnownBits(x, with_inputs);
 }
 
+std::optional<bool> GraphBuilder::DecideBySize(Value condition) {
+  if (!condition) return std::nullopt;
+  const std::set<std::string> names = known_.VariablesIn(condition);
+  if (names.size() != 1 || CountOf(*names.begin())) return std::nullopt;
+  const auto var = std::find_if(module_.vars.begin(), module_.vars.end(),
+                                [&](const VarDecl& v) { return v.name == *names.begin(); });
+  const UOp* node = ir_.Var(var->name);
+  const auto at = [&](int64_t size) -> std::optional<bool> {
+    known_.Set(node, {KnownElement{Kind::kConstant, size, nullptr}});
+    const auto bits = KnownBits(condition);
+    return bits && bits->size() == 1 ? std::optional((*bits)[0] != 0) : std::nullopt;
+  };
+  const auto given = given_sizes_.find(var->name);
+  const int64_t likely =
+      given != given_sizes_.end() ? std::clamp(given->second, var->min, var->max) : var->max;
+  const std::optional<bool> decided = at(likely);
+  if (decided) {
+    int64_t least = likely, most = likely;
+    while (least > var->min && at(least - 1) == decided) --least;
+    while (most < var->max && at(most + 1) == decided) ++most;
+    var->min = least;
+    var->max = most;
+  }
+  known_.Set(node, {});
+  return decided;
+}
+
 std::optional<std::vector<double>> GraphBuilder::KnownNumbers(Value x, bool with_inputs) {
   const auto bits = KnownBits(x, with_inputs);
   if (!bits) return std::nullopt;

@@ -132,6 +132,8 @@ Value GraphBuilder::Squeeze(Value x, int64_t axis) {
   if (!extent.Is(1) && !extent.is_symbolic()) {
     return Fail(absl::StrCat("axis ", axis, " of ", Describe(x), " is squeezed"));
   }
+  // The expression of an extent that is always 1 is none of the result's.
+  if (extent.is_symbolic() && Greatest(extent) == 1) x = Slice(x, *at, 0, 1);
   shape.erase(shape.begin() + *at);
   return Reshape(x, shape);
 }

@@ -1,4 +1,5 @@
-// If: conditions that are known are resolved at import.
+// If: conditions that are known are resolved at import, and those of sizes where the branches
+// differ in rank.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -144,6 +145,11 @@ class Branches {
   bool same_shapes_ = true;
 };
 
+void ReturnBranch(NodeContext& c, bool condition) {
+  const std::vector<Tensor> results = c.RunSubgraph(condition ? "then_branch" : "else_branch", {});
+  for (size_t i = 0; i < results.size(); ++i) c.Return(results[i], i);
+}
+
 void If(NodeContext& c) {
   const Value condition = c.In(0);
   if (!condition) return;
@@ -151,13 +157,22 @@ void If(NodeContext& c) {
   // only one branch accepts that input.
   const auto known = c.g.KnownInts(condition, /*with_inputs=*/true);
   if (known && known->size() == 1) {
-    const std::vector<Tensor> results =
-        c.RunSubgraph((*known)[0] ? "then_branch" : "else_branch", {});
-    for (size_t i = 0; i < results.size(); ++i) c.Return(results[i], i);
+    ReturnBranch(c, (*known)[0] != 0);
     return;
   }
   Branches branches(c);
-  if (branches.Build()) branches.Return(c.g.Reshape(condition, {}));
+  if (branches.Build()) {
+    branches.Return(c.g.Reshape(condition, {}));
+    return;
+  }
+  // No sizes take both branches, perhaps because one drops an axis that must be of extent 1.
+  const std::string why = c.g.error();
+  c.g.ClearError();
+  if (const std::optional<bool> decided = c.g.DecideBySize(condition)) {
+    ReturnBranch(c, *decided);
+  } else {
+    c.g.Fail(why);
+  }
 }
 
 constexpr Operator kBranchOperators[] = {{"", "If", 1, If}};

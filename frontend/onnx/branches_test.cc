@@ -2,6 +2,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "frontend/onnx/testing/run_node.h"
@@ -23,12 +24,16 @@ class BranchesTest : public OperatorTest {
   }
 
   std::vector<Value> If(bool condition, Results yes, Results no, size_t outputs) {
+    const Value c = Input(Array{{1}, {condition ? 1.0 : 0.0}, Scalar::kBool});
+    return If(c, std::move(yes), std::move(no), outputs);
+  }
+
+  std::vector<Value> If(Value c, Results yes, Results no, size_t outputs) {
     yes_ = std::move(yes);
     no_ = std::move(no);
     Attribute then_branch = Attr("then_branch", 0), else_branch = Attr("else_branch", 0);
     then_branch.graph = then_;
     else_branch.graph = else_;
-    const Value c = Input(Array{{1}, {condition ? 1.0 : 0.0}, Scalar::kBool});
     return Import("If", 18, {c}, {then_branch, else_branch}, outputs);
   }
 
@@ -110,6 +115,38 @@ TEST_F(BranchesTest, RefusesOtherTypesAndRanks) {
       true, [&] { return std::vector<Value>{a}; },
       [&] { return std::vector<Value>{g_->Reshape(a, {Dim(24)})}; }, 1);
   EXPECT_EQ(error_, why);
+}
+
+// An axis of (n - 3) / 4 elements goes where it has one. Only sizes remain that take the branch of
+// the one that is given, or of the greatest.
+TEST_F(BranchesTest, ASizeDecidesWhereRanksDiffer) {
+  struct Case {
+    int64_t max, given, least, most;
+    bool drops;
+  };
+  for (const Case& c : {Case{40, 8, 7, 10, true}, Case{40, 0, 11, 40, false},
+                        Case{9, 0, 7, 9, true}, Case{40, 100, 11, 40, false}}) {
+    const std::string var = "n" + std::to_string(c.max) + "." + std::to_string(c.given);
+    const Array x = Random({c.drops ? 8 : 12, 3});
+    const Value a = SymbolicInput(x, var, c.max);
+    if (c.given) g_->GiveSize(var, c.given);
+    const Dim n = g_->ShapeOf(a)[0];
+    const Dim few = g_->FloorDivDim(g_->SubDim(n, 3), 4);
+    const Value part = g_->Slice(a, 0, 0, few);
+    const Value is_one = Import(
+        "Equal", 13, {g_->DimVector(Scalar::kI64, {few}), g_->Constant1D(Scalar::kI64, {1})})[0];
+    const Value y = If(
+        is_one, [&] { return std::vector<Value>{g_->Squeeze(part, 0)}; },
+        [&] { return std::vector<Value>{g_->Neg(part)}; }, 1)[0];
+    ASSERT_EQ(error_, "");
+    EXPECT_EQ(module_.FindVar(var)->min, c.least);
+    EXPECT_EQ(module_.FindVar(var)->max, c.most);
+    if (c.drops) {
+      ExpectElements(y, {3}, [&](const Ints& at) { return x({0, at[0]}); });
+    } else {
+      ExpectElements(y, {2, 3}, [&](const Ints& at) { return -x(at); });
+    }
+  }
 }
 
 }  // namespace

@@ -211,6 +211,7 @@ class ModelImporter {
           module_->vars.push_back({.name = symbol, .min = 1, .max = greatest});
         }
         dim.var = symbol;
+        if (is_given) g_->GiveSize(symbol, given->second[i]);
         importer_->NameDimension(symbol, name);
       }
     }

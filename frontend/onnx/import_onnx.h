@@ -25,7 +25,8 @@ struct OnnxImportOptions {
   // fixes a dimension; `max_sizes` makes it a variable up to this size. A dimension in neither map
   // gets its size from input_shapes, or else becomes a variable up to default_max. A variable is at
   // least 1, or 2 where the model drops axes of extent 1; a smaller size that an input is given
-  // fixes the dimension.
+  // fixes the dimension. Where branches of an If differ in rank and a variable decides, it keeps
+  // the sizes around that in input_shapes, or the greatest, that take one branch.
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, int64_t, std::less<>> max_sizes;
   // Shapes of inputs that will be given, by name; "input.0", "input.1", ... are the elements of one

@@ -121,8 +121,10 @@ Value GraphMaker::ReduceTuple(const Value& x, const std::vector<int64_t>& axes) 
     return b_.ConstBits(t, interpret::ReduceIdentity(op, t.scalar()));
   };
   const int64_t result = rng_.Below(2);
-  if (is_float) {
-    // A maximum, and a sum of values scaled by it, as of an online softmax.
+  const bool has_infinity = t.scalar() != Scalar::kFp8E4M3;
+  if (is_float && has_infinity) {
+    // A maximum, and a sum of values scaled by it, as of an online softmax. Without an infinity, a
+    // difference from the identity may overflow, so that it is none.
     const UOp* most = b_.Alu(Op::kMax, {carried(0), carried(2)});
     const UOp* finite =
         b_.Where(b_.Alu(Op::kCmpNe, {most, identity(Op::kMax)}), most, b_.Const(t, 0));
@@ -137,10 +139,12 @@ Value GraphMaker::ReduceTuple(const Value& x, const std::vector<int64_t>& axes) 
     const UOp* sources[] = {x.node, ones, identity(Op::kMax), b_.Const(t, 0), most, sum};
     return Wrap(b_.ReduceTuple(sources, result, axes), result == 1 || x.rough, true);
   }
-  const UOp* other = b_.Mul(x.node, b_.ConstInt(t, rng_.Pick({3, 5, 7})));
+  const int64_t factor = rng_.Pick({3, 5, 7});
+  const UOp* other =
+      b_.Mul(x.node, is_float ? b_.Const(t, static_cast<double>(factor)) : b_.ConstInt(t, factor));
   const UOp *first = nullptr, *second = nullptr;
   Op with = Op::kMax;
-  if (rng_.Percent(50)) {
+  if (!is_float && rng_.Percent(50)) {
     // The greatest, and the greatest of what goes with it.
     const UOp* equal = b_.Not(b_.Alu(Op::kCmpNe, {carried(0), carried(2)}));
     const UOp* next = b_.Alu(
@@ -148,12 +152,12 @@ Value GraphMaker::ReduceTuple(const Value& x, const std::vector<int64_t>& axes) 
     first = b_.Where(next, carried(2), carried(0));
     second = b_.Where(next, carried(3), carried(1));
   } else {
-    with = rng_.Pick({Op::kAdd, Op::kXor});
+    with = is_float ? Op::kMin : rng_.Pick({Op::kAdd, Op::kXor});
     first = b_.Alu(Op::kMax, {carried(0), carried(2)});
     second = b_.Alu(with, {carried(1), carried(3)});
   }
   const UOp* sources[] = {x.node, other, identity(Op::kMax), identity(with), first, second};
-  return Wrap(b_.ReduceTuple(sources, result, axes), x.rough, false);
+  return Wrap(b_.ReduceTuple(sources, result, axes), x.rough, is_float);
 }
 
 Value GraphMaker::Reduce(const Value& from) {

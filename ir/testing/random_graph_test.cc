@@ -1,14 +1,19 @@
 #include "ir/testing/random_graph.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "ir/devices.h"
 #include "ir/interpret/run.h"
+#include "ir/interpret/scalar.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "ir/value.h"
 #include "ir/verify/verifier.h"
 #include "ir/walk.h"
 
@@ -77,6 +82,40 @@ TEST(RandomGraph, SomeAreOverSeveralDevices) {
   EXPECT_GT(several, 20);
   EXPECT_LT(several, 60);
   EXPECT_GT(copies, 3 * several);
+}
+
+TEST(RandomGraph, IdentitiesOfTuplesChangeNothing) {
+  std::set<Scalar> seen;
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    const RandomProgram p = MakeRandomProgram(seed);
+    for (const UOp* u : PostOrder(p.module->graphs[0]->body.root)) {
+      if (u->op != Op::kReduceTuple) continue;
+      const Scalar s = u->dtype.scalar();
+      seen.insert(s);
+      const auto bits = [&](int64_t x) {
+        return IsFloat(s) ? BitsFromDouble(s, static_cast<double>(x)) : WrapInt(s, x);
+      };
+      for (const int64_t x : {-400, 400}) {
+        const int64_t carried[] = {u->src(2)->word(), u->src(3)->word(), bits(x), bits(1)};
+        std::map<const UOp*, int64_t> values;
+        for (const UOp* body : {u->src(4), u->src(5)}) {
+          for (const UOp* v : PostOrder(body)) {
+            std::vector<int64_t> srcs;
+            for (const UOp* operand : v->srcs()) srcs.push_back(values.at(operand));
+            const int64_t word = v->op == Op::kConst || v->op == Op::kCarried ? v->word() : 0;
+            values[v] =
+                v->op == Op::kCarried ? carried[word]
+                : v->op == Op::kConst
+                    ? word
+                    : interpret::EvalAlu(v->op, v->srcs().back()->dtype.scalar(), srcs).value();
+          }
+        }
+        EXPECT_EQ(values[u->src(4)], bits(x)) << seed << " " << GetScalarInfo(s).text;
+        EXPECT_EQ(values[u->src(5)], bits(1)) << seed << " " << GetScalarInfo(s).text;
+      }
+    }
+  }
+  EXPECT_TRUE(seen.count(Scalar::kFp8E4M3));
 }
 
 TEST(RandomGraph, EveryElementwiseOpWithEveryTypeThatItTakes) {

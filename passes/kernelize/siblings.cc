@@ -95,6 +95,15 @@ bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
   return a.targets[0] && b.targets[0] && BufferOf(a.targets[0]) == BufferOf(b.targets[0]);
 }
 
+// Whether `b` reads another version of the buffer that `a` stores a part of. A kernel sees one
+// version of a buffer, also if the parts are disjoint.
+bool ReadsAnotherVersion(const KernelDraft& a, const KernelDraft& b) {
+  const UOp* target = a.targets[0];
+  return target && std::any_of(b.inputs.begin(), b.inputs.end(), [&](const UOp* u) {
+           return u != target && IsVersion(u) && BufferOf(u) == BufferOf(target);
+         });
+}
+
 }  // namespace
 
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
@@ -148,13 +157,14 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
         for (const UOp* u : d.inputs) {
           if (std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
         }
-        const bool disjoint = std::all_of(groups[g].begin(), groups[g].end(), [&](size_t k) {
+        const bool fits = std::all_of(groups[g].begin(), groups[g].end(), [&](size_t k) {
+          if (ReadsAnotherVersion(drafts[k], d) || ReadsAnotherVersion(d, drafts[k])) return false;
           return slice ? AreDisjoint(slices[k]->ranges, slice->ranges)
                        : !WriteOneBuffer(drafts[k], d);
         });
         const size_t arguments = all.size() + (slice ? 1 : 0);
         const int64_t most = options.max_inputs == 0 && slice ? kMaxSlices : options.max_inputs;
-        if (!disjoint || (most != 0 && static_cast<int64_t>(arguments) > most)) continue;
+        if (!fits || (most != 0 && static_cast<int64_t>(arguments) > most)) continue;
         groups[g].push_back(i);
         inputs[g] = std::move(all);
         joined = g;
