@@ -84,8 +84,8 @@ absl::Status Own::Check(const loop_nest::LoopNest& nest, const passes::Target& t
     return Illegal("axis ", axis, " has ", whole.max_size, " steps, and axis ", items, " ",
                    with.max_size);
   }
-  if (nest.padded[whole.base]) return Illegal("axis ", axis, " is padded");
   const bool is_reduce = whole.kind == AxisKind::kReduce;
+  if (is_reduce && nest.padded[whole.base]) return Illegal("axis ", axis, " is padded");
   if (is_reduce && !(nest.IsMatrixLane(items) && nest.matrices[0].column_lane == items)) {
     return Illegal("parts of a reduce are combined by the four neighbours of a matrix's columns");
   }

@@ -60,7 +60,9 @@ std::string Planner::Decide(const UOp* u) {
       if (!again) {
         std::string reason = how();
         if (Stages(u, reason)) return "";
-        if (repeated) facts_.stored.push_back(cost_.IsFreeWidening(u) ? u->src(0) : u);
+        if (repeated) {
+          facts_.stored.push_back(cost_.IsFreeWidening(u) ? CostModel::SourceOfWidening(u) : u);
+        }
         return reason;
       }
     }

@@ -46,6 +46,15 @@ bool CostModel::IsFreeWidening(const UOp* u) const {
   return integers || (halves && target_.HidesWaits());
 }
 
+const UOp* CostModel::SourceOfWidening(const UOp* cast) {
+  bool repeats = false;
+  const UOp* u = cast->src(0);
+  for (; u->op == Op::kExpand || u->op == Op::kReshape || u->op == Op::kPermute; u = u->src(0)) {
+    repeats |= u->op == Op::kExpand;
+  }
+  return repeats ? u : cast->src(0);
+}
+
 double CostModel::OwnWeight(const UOp* u, bool reads) const {
   if (IsFreeWidening(u)) return 0;
   if (IsElementwise(u->op)) return passes::OpWeight(u->op);

@@ -66,6 +66,8 @@ class CostModel {
   // Whether `u` casts to a wider type where each use of the elements does that at no cost, so that
   // its source is stored instead.
   bool IsFreeWidening(const UOp* u) const;
+  // What is stored instead of such a cast: its source, or the value that is repeated there.
+  static const UOp* SourceOfWidening(const UOp* cast);
   double Elements(const UOp* u);  // symbolic extents count with their greatest values
   // Seconds to write `u` once and read it once, with the launch of a kernel.
   double StoreSeconds(const UOp* u);

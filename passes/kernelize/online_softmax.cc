@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "ir/builder.h"
 #include "ir/matrix/matrix_instruction.h"
 #include "ir/value.h"
@@ -93,23 +94,25 @@ class Boundary {
   bool is_gpu_;
 };
 
-// The greatest multiple of `of` among the extents of the products' axes along which the other
-// factor is the same; 0: there is none.
+// The greatest extent of the products' axes along which the other factor is the same, if padding it
+// to a multiple of `of` adds at most a third; 0: there is none.
 int64_t RowsOf(const SoftmaxProduct& p, ShapeMap& shapes, int64_t of) {
   int64_t rows = 0;
   const Shape& whole = shapes.Of(p.product());
   for (size_t k = 0; k < whole.size(); ++k) {
     const UOp* below = nullptr;
     const bool shares =
-        k != p.axis && !p.repeats[k] && IsRepeatedAlong(p.other(), k, shapes, &below);
-    if (shares && whole[k].value() % of == 0) rows = std::max(rows, whole[k].value());
+        k != p.axis && !p.repeats[k] && IsRepeatedAlong(p.other(), k, shapes, &below, true);
+    const int64_t size = whole[k].value();
+    if (shares && 3 * RoundUp(size, of) <= 4 * size) rows = std::max(rows, size);
   }
   return rows;
 }
 
 // The terms of a block where both products are matrix instructions (schedule/gpu_tuple.h): a power
-// of two that divides the axis, whose operands fit into local memory several times, as they are
-// copied ahead. 0 if it is below 16, or if a work-item has too few registers for its part.
+// of two, to a multiple of which the axis is padded by at most a quarter, and whose operands fit
+// into local memory several times, as they are copied ahead. 0 if it is below 16, or if a work-item
+// has too few registers for its part.
 int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMap& shapes,
                       const passes::Target& target) {
   constexpr int64_t kMostTerms = 64, kCopies = 3;
@@ -126,7 +129,9 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
     if (factor->op != Op::kCast || factor->src(0)->dtype.scalar() != *type) return 0;
   }
   const auto axis = static_cast<size_t>(sum->list(1)[0]);
-  const int64_t width = shapes.Of(sum->src(0))[axis].value();
+  // Terms beyond the last one are zeros.
+  const int64_t depth = shapes.Of(sum->src(0))[axis].value();
+  const int64_t width = RoundUp(depth, instruction.k);
   int64_t results = 1, axes = 0;
   const Shape& whole = shapes.Of(p.product());
   for (size_t k = 0; k < whole.size(); ++k) {
@@ -134,14 +139,14 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
     results = whole[k].value();
     ++axes;
   }
-  if (axes != 1 || results % instruction.n != 0 || width % instruction.k != 0 ||
+  if (axes != 1 || results % instruction.n != 0 || depth % instruction.n != 0 ||
       RowsOf(p, shapes, instruction.m) == 0) {
     return 0;
   }
   const int64_t terms = shapes.Of(p.scores)[p.scores_axis].value();
   int64_t block = kMostTerms;
   while (block >= instruction.k &&
-         (2 * block > terms || terms % block != 0 ||
+         (block >= terms || 4 * RoundUp(terms, block) > 5 * terms ||
           kCopies * block * (width + results) * int64_t{ByteSize(*type)} > target.local_memory)) {
     block /= 2;
   }

@@ -98,7 +98,7 @@ void Planner::Visit(const UOp* u) {
         known_.products.Contains(u) ? "a tile of matrix instructions has one product" : Decide(u);
     const bool stores = !reason.empty() && !fused_.Contains(u);
     if (stores && cost_.IsFreeWidening(u)) {
-      Force(u->src(0), reason);
+      Force(CostModel::SourceOfWidening(u), reason);
     } else if (stores) {
       reasons_.Set(u, std::move(reason));
     }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "ir/builder.h"
 #include "ir/value.h"
 #include "ir/walk.h"
@@ -77,6 +78,11 @@ const UOp* AsIndex(Builder& b, const UOp* x) {
   return source ? b.context().Make(x->op, source->dtype, UOpSpan(&source, 1), x->attr) : nullptr;
 }
 
+bool IsTimesPositive(const UOp* u) {
+  return u->op == Op::kMul && u->dtype.is_float() && IsConst(u->src(1)) &&
+         DoubleFromBits(u->dtype.scalar(), u->src(1)->word()) > 0;
+}
+
 // Splits axis `axis` of a shape into blocks.
 Shape Blocked(Shape shape, size_t axis, int64_t blocks, int64_t block) {
   shape[axis] = blocks;
@@ -88,17 +94,18 @@ class Rewriter {
  public:
   Rewriter(const Module& module, Body& body, const SoftmaxProduct& p, int64_t block)
       : b_(*body.context), shapes_(module, *body.context), p_(p), block_(block), scale_(p.scale) {
-    blocks_ = shapes_.Of(p.scores)[p.scores_axis].value() / block;
+    terms_ = shapes_.Of(p.scores)[p.scores_axis].value();
+    blocks_ = CeilDiv(terms_, block);
+    if (scale_) scale_ = ConstantOf(scale_);
   }
 
   // The value of the sum.
   const UOp* Run() {
     const Shape sum = shapes_.Of(p_.sum);
     const auto key = static_cast<int64_t>(p_.scores_axis), term = static_cast<int64_t>(p_.axis);
-    const Shape whole = shapes_.Of(p_.scores);
     const DType t = p_.sum->dtype;
-    const UOp* scores = Staged(b_.Reshape(WithStagedQuery(Widened(WithoutFactors(p_.scores))),
-                                          Blocked(whole, p_.scores_axis, blocks_, block_)));
+    const UOp* scores = Staged(
+        Masked(InBlocks(WithStagedQuery(Widened(WithoutFactors(p_.scores))), p_.scores_axis)));
     const Shape shape = shapes_.Of(scores);
     const UOp* maximum = b_.ReduceAxis(scores, Op::kMax, {{key + 1}});
     // One multiply-add a score, whose maximum is scaled once.
@@ -109,10 +116,9 @@ class Rewriter {
     const DType narrow(NarrowTypeOf(p_).value_or(t.scalar()));
     const UOp* exponential = Staged(b_.Cast(b_.Alu(Op::kExp2, {exponent}), narrow));
     const UOp* total = b_.ReduceAxis(b_.Cast(exponential, t), Op::kAdd, {{key + 1}});
-    const Shape products = Blocked(shapes_.Of(p_.product()), p_.axis, blocks_, block_);
     const UOp* factors[2];
     factors[p_.factor] = b_.Cast(Moved(exponential, block_), t);
-    factors[1 - p_.factor] = b_.Reshape(p_.other(), products);
+    factors[1 - p_.factor] = InBlocks(p_.other(), p_.axis);
     const UOp* sums = b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, {{term + 1}});
     const UOp* identities[] = {b_.Const(t, -std::numeric_limits<double>::infinity()),
                                b_.Const(t, 0), b_.Const(t, 0)};
@@ -144,6 +150,28 @@ class Rewriter {
   }
 
  private:
+  // `x` with its axis of terms in blocks, of which the last may end in zeros.
+  const UOp* InBlocks(const UOp* x, size_t axis) {
+    Shape shape = shapes_.Of(x);
+    const int64_t padding = blocks_ * block_ - terms_;
+    if (padding > 0) {
+      std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {0, 0});
+      pairs[axis].second = padding;
+      x = b_.Pad(x, pairs);
+      shape[axis] = blocks_ * block_;
+    }
+    return b_.Reshape(x, Blocked(shape, axis, blocks_, block_));
+  }
+  // The scores in blocks, with -inf beyond the last term.
+  const UOp* Masked(const UOp* scores) {
+    if (blocks_ * block_ == terms_) return scores;
+    const Shape shape = shapes_.Of(scores);
+    Shape along(shape.size(), 1);
+    along[p_.scores_axis] = blocks_, along[p_.scores_axis + 1] = block_;
+    const UOp* exists = b_.Lt(b_.Reshape(b_.Iota(blocks_ * block_), along), b_.Index(terms_));
+    const UOp* lowest = b_.Const(scores->dtype, -std::numeric_limits<double>::infinity());
+    return b_.Where(b_.Expand(exists, shape), scores, lowest);
+  }
   const UOp* Staged(const UOp* x) { return b_.context().Make(Op::kStaged, x->dtype, {x}); }
   // By block, where the scores are masked from some key of a row on: whether any score is not. The
   // mask is a comparison of indices that selects -inf, and a block's first key decides. Null if the
@@ -171,12 +199,11 @@ class Rewriter {
     less = moved(less), greater = moved(greater);
     const UOp *row = masks ? less : greater, *key = masks ? greater : less;
     if (Trend(row) != 0 || Trend(key) != 1) return nullptr;
-    const Shape blocked = Blocked(shapes_.Of(p_.scores), p_.scores_axis, blocks_, block_);
+    const UOp* compared = InBlocks(b_.Lt(less, greater), p_.scores_axis);
     std::vector<std::pair<Dim, Dim>> first;
-    for (const Dim& d : blocked) first.emplace_back(0, d);
+    for (const Dim& d : shapes_.Of(compared)) first.emplace_back(0, d);
     first[p_.scores_axis + 1].second = 1;
-    const UOp* compared = b_.Lt(less, greater);
-    const UOp* of_first = b_.Shrink(b_.Reshape(compared, blocked), first);
+    const UOp* of_first = b_.Shrink(compared, first);
     return masks ? b_.Alu(Op::kXor, {of_first, b_.Bool(true)}) : of_first;
   }
   // How an index of the scores' shape changes along their terms: 0 not at all, 1 it never
@@ -206,6 +233,10 @@ class Rewriter {
       map[u] = u == from ? to : b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
     }
     return map.Get(x);
+  }
+  // A constant in the type of the sums.
+  const UOp* ConstantOf(const UOp* c, double factor = 1) {
+    return b_.Const(p_.sum->dtype, factor * DoubleFromBits(c->dtype.scalar(), c->word()));
   }
   const UOp* Scaled(const UOp* x) { return scale_ ? b_.Mul(x, scale_) : x; }
   // The scores with constant factors of halves outside of their sum, if it is one of halves. Where
@@ -268,17 +299,25 @@ class Rewriter {
   ShapeMap shapes_;
   const SoftmaxProduct& p_;
   const int64_t block_;
-  int64_t blocks_ = 0;
+  int64_t terms_ = 0, blocks_ = 0;
   const UOp* scale_;  // of the exponents; null: 1
 };
 
 const UOp* Rewriter::WithoutFactors(const UOp* scores) {
   const UOp* sum = nullptr;
   bool is_sum = true;  // what is between the scores and the sum multiplies by positive factors
+  double factor = 1;
+  std::vector<const UOp*> multiplied;  // the products with these factors
   const UOp* u = scores;
   for (;;) {
     u = Unwrapped(u, p_.wide);
     const std::optional<Mask> mask = FindMask(u, p_.wide);
+    if (IsTimesPositive(u)) {
+      factor *= DoubleFromBits(u->dtype.scalar(), u->src(1)->word());
+      multiplied.push_back(u);
+      u = u->src(0);
+      continue;
+    }
     if (u->op == Op::kReduceAxis) {
       sum = u;
     } else if (IsMovement(u->op)) {
@@ -298,8 +337,7 @@ const UOp* Rewriter::WithoutFactors(const UOp* scores) {
     sum = v;
   }
   if (!NarrowTypeOf(p_) || !sum || sum->src(0)->op != Op::kMul) return scores;
-  double factor = 1;
-  NodeMap<const UOp*> without;
+  if (!is_sum) factor = 1;
   const UOp* product = sum->src(0);
   std::vector<const UOp*> factors;
   for (const UOp* x : product->srcs()) {
@@ -308,12 +346,14 @@ const UOp* Rewriter::WithoutFactors(const UOp* scores) {
     factors.push_back(found.factor == 1 ? x : Replace(x, found.product, found.rest));
   }
   if (!(factor > 0) || factor == 1) return scores;
+  if (is_sum) {
+    // The outermost first, so that those below are still the same nodes.
+    for (const UOp* m : multiplied) scores = Replace(scores, m, m->src(0));
+  }
   const UOp* plain = b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, sum->list(1));
   const UOp* constant = b_.Const(sum->dtype, factor);
   if (!is_sum) return Replace(scores, sum, b_.Mul(plain, constant));
-  scale_ =
-      scale_ ? b_.Const(sum->dtype, factor * DoubleFromBits(scale_->dtype.scalar(), scale_->word()))
-             : constant;
+  scale_ = scale_ ? ConstantOf(scale_, factor) : constant;
   return Replace(scores, sum, plain);
 }
 
@@ -385,7 +425,7 @@ const UOp* Rewriter::WithStagedQuery(const UOp* scores) {
     if (u->op != Op::kReduceAxis || u->src(0)->op != Op::kMul || !axis.Get(u)) continue;
     for (const UOp* x : u->src(0)->srcs()) {
       const UOp* below = nullptr;
-      if (!IsRepeatedAlong(x, *axis.Get(u), shapes_, &below) || !below) continue;
+      if (!IsRepeatedAlong(x, *axis.Get(u), shapes_, &below, p_.wide) || !below) continue;
       const UOp* source = below;
       while (IsMovement(source->op)) source = source->src(0);
       if (NarrowTypeOf(p_) && source->op == Op::kCast) below = source->src(0);

@@ -125,6 +125,7 @@ class Writer {
 
   std::optional<std::vector<Directive>> Write(const MatrixInstruction& instruction) {
     const std::string row = Name(axes_.row);
+    to_.Pad(row, instruction.m);
     // Results: pairs of neighbours, of which four work-items have one each.
     const Parts results = Divide(Name(axes_.result), instruction);
     const std::string lanes = results.owned;
@@ -134,6 +135,7 @@ class Writer {
     Sum(row, axes_.scores, axes_.terms[0], lanes, instruction);
     const std::string of_row = is_whole ? row : row + ".1";
     Sum(of_row + ".0", axes_.own_result, axes_.terms[1], lanes, instruction);
+    to_.Pad(Name(axes_.query), instruction.k);
     for (size_t axis : {axes_.query, axes_.exponentials}) {
       const Parts parts = Divide(Name(axis), instruction);
       to_.Try(directive::Own{parts.owned, lanes});
@@ -182,16 +184,25 @@ class Writer {
     return {tiles, owned, pair};
   }
 
+  // An axis of more steps than the directive takes is bound in two parts.
   template <typename D>
   void Bind(std::initializer_list<std::string> axes) {
     for (const std::string& axis : axes) {
-      if (!axis.empty()) to_.Try(D{{axis, std::nullopt}});
+      if (axis.empty()) continue;
+      const int64_t size = to_.Size(axis);
+      int64_t inner = std::min(size, D::kMost);
+      while (size % inner != 0) --inner;
+      const auto parts = to_.Split(axis, inner);
+      for (const std::string& part : {parts.second, parts.first}) {
+        if (!part.empty()) to_.Try(D{{part, std::nullopt}});
+      }
     }
   }
 
   void Sum(const std::string& row, size_t columns, size_t terms, const std::string& lanes,
            const MatrixInstruction& instruction) {
     const std::string column = Name(columns), term = Name(terms);
+    to_.Pad(term, instruction.k);
     const bool several = to_.Size(column) > instruction.n, blocks = to_.Size(term) > instruction.k;
     to_.Try(directive::Matrix{row, column, term, lanes});
     if (several) Bind<directive::Upcast>({column + ".0"});
