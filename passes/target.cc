@@ -73,10 +73,11 @@ std::vector<Target> MakePresets() {
   gpu.items_per_unit = 256;
   gpu.kernel_seconds = 4e-6;
   gpu.sector_bytes = 32;
-  gpu.step_seconds = 3.5e-7;
-  gpu.overlapped_instructions = 24;
-  gpu.barrier_seconds = 2.5e-7;
-  gpu.not_overlapped = 0.7;
+  gpu.step_seconds = 4.2e-7;
+  gpu.overlapped_instructions = 40;
+  gpu.instruction_seconds = 9e-10;
+  gpu.barrier_seconds = 6.5e-8;
+  gpu.not_overlapped = 0.25;
   all.push_back(gpu);
 
   Target plain = gpu;

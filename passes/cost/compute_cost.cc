@@ -1,10 +1,15 @@
 #include "passes/cost/compute_cost.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::cost {
@@ -37,6 +42,28 @@ double Slowness(Scalar type, const passes::Target& target) {
   }
 }
 
+// Vectors of a device without vector registers lie at multiples of their size. The elements of the
+// widest one that may begin at an access's address in each step of these loops.
+double AlignedElements(const ScheduledWork& work, const MemoryAccess& access,
+                       llvm::ArrayRef<uint16_t> loops) {
+  int64_t alignment = MemoryAccess::kUnrelated;
+  for (const uint16_t loop : loops) {
+    if (work.loops[loop].trips > 1) alignment = std::gcd(alignment, access.strides[loop]);
+  }
+  return static_cast<double>(alignment & -alignment);
+}
+
+double WidestElements(const MemoryAccess& access, const passes::Target& target) {
+  return std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
+}
+
+// How many vectors of at most `widest` elements cover a run.
+double VectorsOfRun(double run, double widest, const passes::Target& target) {
+  if (target.HasVectors()) return std::ceil(run / widest);
+  const double rest = std::fmod(run, widest);
+  return std::floor(run / widest) + std::popcount(static_cast<uint64_t>(rest));
+}
+
 // The instructions of each loop's body, without those of loops inside it.
 using InstructionsByLoop = std::vector<std::pair<LoopList, Instructions>>;
 
@@ -60,7 +87,9 @@ InstructionsByLoop CountByLoop(const ScheduledWork& work, const passes::Target& 
   }
   for (const MemoryAccess& a : work.accesses) {
     if (!IsIn(part, a.is_fill)) continue;
-    const double all = work.Executions(a.nest) * a.distinct * AccessInstructions(work, a, target);
+    const double all =
+        a.fills > 0 ? work.Trips(Steps::kGroups) * a.fills * FillOf(work, a, target).instructions
+                    : work.Executions(a.nest) * a.distinct * AccessInstructions(work, a, target);
     Instructions& count = of(a.nest);
     (a.is_store ? count.stores : count.loads) +=
         all * (a.is_store ? target.store_weight : target.load_weight);
@@ -124,15 +153,53 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
       (distance == run ? run : runs) *= trips;
     }
   }
-  const double widest = std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
-  if (run == 1) {
-    // Copies of the body for results load scalars, the lanes of terms become vectors.
-    const bool moves = target.HasVectors() ? of_terms : !lanes.empty();
-    return {runs * ((moves ? target.lane_instructions : 1) + gates), 1};
+  double widest = WidestElements(access, target);
+  if (!target.HasVectors() && !access.is_local) {
+    widest = std::min(widest, AlignedElements(work, access, access.nest.loops));
+  }
+  if (run == 1 || widest == 1) {
+    // Copies of the body load scalars, the lanes of terms become vectors.
+    const bool moves = target.HasVectors() && of_terms;
+    return {run * runs * ((moves ? target.lane_instructions : 1) + gates), 1};
   }
   // Parts are joined by shuffles.
-  const double vectors = std::ceil(run / widest), parts = target.HasVectors() ? access.parts : 1;
+  const double vectors = VectorsOfRun(run, widest, target),
+               parts = target.HasVectors() ? access.parts : 1;
   return {runs * vectors * (parts * (1 + gates) + parts - 1), run / vectors / parts};
+}
+
+FillForm FillOf(const ScheduledWork& work, const MemoryAccess& access,
+                const passes::Target& target) {
+  double around = 1, elements = access.distinct;
+  LoopList others;  // around the copy, then all that continue no run
+  llvm::SmallVector<std::pair<int64_t, uint16_t>, 8> copied;  // strides and loops
+  for (const uint16_t loop : access.nest.loops) {
+    const WorkLoop& l = work.loops[loop];
+    const bool is_around =
+        l.steps == Steps::kGroups || (l.steps == Steps::kSerial && around < access.fills);
+    if (is_around) {
+      around *= l.steps == Steps::kSerial ? l.trips : 1;
+      others.push_back(loop);
+    } else {
+      copied.emplace_back(access.strides[loop], loop);
+    }
+  }
+  for (const uint16_t loop : access.nest.lanes) copied.emplace_back(access.strides[loop], loop);
+  llvm::sort(copied);
+  double run = 1;
+  for (const auto& [stride, loop] : copied) {
+    const double trips = work.loops[loop].trips;
+    elements *= trips;
+    if (static_cast<double>(stride) == run) {
+      run *= trips;
+    } else {
+      others.push_back(loop);
+    }
+  }
+  if (access.is_local && access.is_transposed) run = 1;
+  double width = std::min(WidestElements(access, target), AlignedElements(work, access, others));
+  while (std::fmod(run, width) != 0) width /= 2;
+  return {elements / width, elements, run};
 }
 
 double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,

@@ -25,6 +25,14 @@ struct AccessForm {
 AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
                   const passes::Target& target);
 
+// The same of one fill of a copy in local memory (MemoryAccess::fills), in all work-items of the
+// group, and the elements: all of them, and those of each run without gaps.
+struct FillForm {
+  double instructions = 1, elements = 1, run = 1;
+};
+FillForm FillOf(const ScheduledWork& work, const MemoryAccess& access,
+                const passes::Target& target);
+
 // Instructions for one execution of an access. Without lanes: one. With lanes: one for each run of
 // adjacent lanes of at most Target::mem_width bytes, and two for each lane that has no neighbour,
 // since its element is moved into or out of a vector. A broadcast takes one for each element. A

@@ -18,6 +18,12 @@ constexpr double kRegistersOfSum = 2.5;
 // A unit's cache moves two sectors in the time that local memory takes for the bytes of one, and
 // looks up three lines in the time that local memory takes for the bytes of two. Fitted.
 constexpr double kSectorTime = 1.0 / 2, kLineTime = 2.0 / 3;
+// The part of these times in which other subgroups' accesses do not proceed. Fitted.
+constexpr double kAccessTime = 0.7;
+
+// A multiplication and a shift for a quotient, the same again and a difference for a remainder, and
+// a comparison with its bound, each with half the rate of floats.
+constexpr double kQuotientInstructions = 8;
 
 double GroupsOfUnit(const ScheduledWork& work, const passes::Target& target) {
   return std::ceil(std::max(1.0, work.Trips(Steps::kGroups)) / target.compute_units);
@@ -74,6 +80,10 @@ Runs RunsOf(const ScheduledWork& work, const MemoryAccess& access, double width,
   return out;
 }
 
+// The least time of an instruction of a subgroup, in which each work-item moves a word, as that of
+// bytes of local memory.
+double WordBytes(const passes::Target& target) { return 4.0 * target.subgroup_size; }
+
 // The time of one instruction of a subgroup, as that of bytes of local memory: in a cache,
 // those of whole sectors and of each line that is looked up.
 double MovedBytes(const ScheduledWork& work, const MemoryAccess& access, double width,
@@ -86,8 +96,16 @@ double MovedBytes(const ScheduledWork& work, const MemoryAccess& access, double 
   };
   // Rows of local memory are padded, so that neighbours are in different banks.
   if (access.is_local) return bytes_of(width * access.element_bytes);
-  if (access.fills > 0) return bytes_of(sector);
   return std::max(kSectorTime * bytes_of(sector), kLineTime * bytes_of(word));
+}
+
+// The same of one fill of a copy in local memory.
+double BytesOfFill(const MemoryAccess& access, const FillForm& fill, const passes::Target& target) {
+  const double words = std::ceil(fill.instructions / target.subgroup_size) * WordBytes(target);
+  if (access.is_local) return std::max(words, fill.elements * access.element_bytes);
+  const auto sector = static_cast<double>(target.FetchedBytes());
+  const double sectors = std::ceil(fill.run * access.element_bytes / sector);
+  return std::max(words, kSectorTime * fill.elements / fill.run * sectors * sector);
 }
 
 }  // namespace
@@ -115,17 +133,20 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target) {
 }
 
 double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
-  const double least = 4.0 * target.subgroup_size;
   double bytes = 0;
   for (const MemoryAccess& a : work.accesses) {
+    if (a.fills > 0) {
+      bytes += a.fills * BytesOfFill(a, FillOf(work, a, target), target);
+      continue;
+    }
     const AccessForm form = FormOf(work, a, target);
     const double moved = a.spread > 1 ? form.elements * a.element_bytes * target.subgroup_size
                                       : MovedBytes(work, a, form.elements, target);
     const double subgroups = std::ceil(StepsOf(work, a.nest, Steps::kItems) / target.subgroup_size);
     bytes += StepsOf(work, a.nest, Steps::kSerial) * subgroups * form.instructions *
-             std::max(least, moved);
+             std::max(WordBytes(target), moved);
   }
-  return GroupsOfUnit(work, target) * bytes / target.local_bytes_per_second;
+  return kAccessTime * GroupsOfUnit(work, target) * bytes / target.local_bytes_per_second;
 }
 
 double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
@@ -140,34 +161,41 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
     body.steps = StepsOf(work, nest, Steps::kSerial);
     return body;
   };
-  double wait_of_copies = 0;
   for (const Arithmetic& a : work.arithmetic) {
     body_of(a.nest).instructions += work.Lanes(a.nest) * a.weight;
   }
+  double copying = 0, wait_of_copies = 0;
   for (const MemoryAccess& a : work.accesses) {
-    Body& body = body_of(a.nest);
-    body.instructions += AccessInstructions(work, a, target);
+    if (a.fills == 0) {
+      Body& body = body_of(a.nest);
+      body.instructions += AccessInstructions(work, a, target);
+      body.loads |= !a.is_local && !a.is_store;
+      continue;
+    }
+    const double items = std::max(1.0, work.Trips(Steps::kItems));
+    copying += a.fills * std::ceil(FillOf(work, a, target).instructions / items) *
+               (1 + a.quotients * kQuotientInstructions);
     // The loads that fill a copy wait together. Those of the next copy, where it is filled ahead,
     // wait while this one is used.
-    if (a.fills > 0) {
-      wait_of_copies = std::max(wait_of_copies, a.is_ahead ? 0 : a.fills * target.step_seconds);
-    } else {
-      body.loads |= !a.is_local && !a.is_store;
+    if (!a.is_ahead && !a.is_store) {
+      wait_of_copies = std::max(wait_of_copies, a.fills * target.step_seconds);
     }
   }
-  double wait = wait_of_copies;
+  double wait = wait_of_copies + copying * target.instruction_seconds;
   for (const auto& [loops, body] : bodies) {
+    wait += body.steps * body.instructions * target.instruction_seconds;
     const double together =
         std::clamp(target.overlapped_instructions / std::max(1.0, body.instructions), 1.0,
                    std::max(1.0, body.steps));
     if (body.loads) wait += body.steps / together * target.step_seconds;
   }
-  const bool shares = llvm::any_of(work.loops, [](const WorkLoop& loop) {
-    return loop.is_term && loop.steps == Steps::kItems && !loop.shares;
-  });
-  if (shares) wait += target.barrier_seconds;
-  const double rounds = std::max(1.0, GroupsOfUnit(work, target) / ResidentGroups(work, target));
-  return rounds * wait;
+  double shares = 1;  // work-items that share the terms of a reduce
+  for (const WorkLoop& loop : work.loops) {
+    if (loop.is_term && loop.steps == Steps::kItems && !loop.shares) shares *= loop.trips;
+  }
+  // Partial results are combined in pairs.
+  wait += std::ceil(std::log2(shares)) * target.barrier_seconds;
+  return wait * std::max(1.0, GroupsOfUnit(work, target) / ResidentGroups(work, target));
 }
 
 }  // namespace tg::cost

@@ -17,9 +17,10 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target);
 // least a word of each work-item.
 double AccessSeconds(const ScheduledWork& work, const passes::Target& target);
 
-// Seconds that a work-item of the busiest unit waits, one step of a loop after the other, for loads
-// and barriers, by rounds of resident groups. The device's compiler lets the steps of a short loop
-// wait together, up to Target::overlapped_instructions.
+// Seconds of a work-item of the busiest unit, by rounds of resident groups: it executes one
+// instruction after the other, and waits in each step of a loop for loads, and at barriers. The
+// device's compiler lets the steps of a short loop wait together, up to
+// Target::overlapped_instructions.
 double LatencySeconds(const ScheduledWork& work, const passes::Target& target);
 
 }  // namespace tg::cost

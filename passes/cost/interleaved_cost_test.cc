@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "passes/cost/compute_cost.h"
 #include "passes/cost/predict_cost.h"
 
 namespace tg::cost {
 namespace {
+
+// Of the time in which a unit moves words, what other subgroups' accesses do not hide.
+constexpr double kAccessTime = 0.7;
 
 passes::Target Interleaved() {
   passes::Target target;
@@ -17,7 +21,8 @@ passes::Target Interleaved() {
   target.compute_units = 4;
   target.mem_width = 16;
   target.sector_bytes = 32;
-  target.local_bytes_per_second = 128e9;  // a word for each of a subgroup's work-items in 1 ns
+  // A word for each of a subgroup's work-items in 1 ns.
+  target.local_bytes_per_second = 128e9 * kAccessTime;
   target.max_unit_items = 1024;
   target.unit_registers = 32768;
   target.unit_local_memory = 32768;
@@ -96,11 +101,55 @@ TEST(Waits, CopiesThatAreFilledAheadDoNotWait) {
   EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 0);
 }
 
-TEST(Waits, SharedSumsAreCombined) {
+TEST(Waits, SharedSumsAreCombinedInPairs) {
   const passes::Target target = Interleaved();
   ScheduledWork work = Work(1);
   work.loops[1].is_term = true;
-  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 5e-7);
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 25e-7);  // 32, 16, ..., 2 partial results
+}
+
+TEST(Waits, InstructionsFollowOnEachOther) {
+  passes::Target target = Interleaved();
+  target.step_seconds = 0;
+  target.instruction_seconds = 1e-9;
+  ScheduledWork work = Work(10);
+  work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
+  work.arithmetic.push_back({{{0, 2, 1}, {}}, 2, Scalar::kF32, 1});
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 30e-9);
+}
+
+// Two copies of 32 x 8 elements that a group of 32 work-items fills together.
+TEST(Accesses, AGroupFillsACopyTogether) {
+  passes::Target target = Interleaved();
+  ScheduledWork work = Work(2);
+  work.loops.push_back({"t", 8, Steps::kSerial});
+  // A vector of four elements takes as long as four words.
+  MemoryAccess fill = Load({0, 2, 1, 3}, {0, 8, 256, 1});
+  fill.fills = 2;
+  EXPECT_DOUBLE_EQ(FillOf(work, fill, target).instructions, 64);
+  EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 0);
+  work.accesses = {fill};
+  EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 2 * 4e-9);  // half of each sector's time
+  // Rows whose distance is odd begin at no multiple of a vector's size.
+  fill.strides[1] = 9;
+  EXPECT_DOUBLE_EQ(FillOf(work, fill, target).instructions, 256);
+  // What is read along terms and stored along rows is stored element by element.
+  fill.strides = {0, 1, 256, 32};
+  fill.is_store = fill.is_local = true;
+  EXPECT_DOUBLE_EQ(FillOf(work, fill, target).instructions, 64);
+  fill.is_transposed = true;
+  EXPECT_DOUBLE_EQ(FillOf(work, fill, target).instructions, 256);
+}
+
+TEST(Accesses, VectorsLieAtMultiplesOfTheirSize) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(10);
+  work.loops.push_back({"v", 3, Steps::kLanes});
+  EXPECT_EQ(AccessInstructions(work, Load({0, 2, 1}, {0, 3, 0, 1}, {3}), target), 3);
+  EXPECT_EQ(AccessInstructions(work, Load({0, 2, 1}, {0, 4, 0, 1}, {3}), target), 2);
+  work.loops[3].trips = 4;
+  EXPECT_EQ(AccessInstructions(work, Load({0, 2, 1}, {0, 2, 0, 1}, {3}), target), 2);
+  EXPECT_EQ(AccessInstructions(work, Load({0, 2, 1}, {0, 4, 0, 1}, {3}), target), 1);
 }
 
 TEST(Residence, GroupsDivideRegistersAndLocalMemory) {

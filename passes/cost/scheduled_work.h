@@ -56,7 +56,8 @@ struct MemoryAccess {
   // lanes each.
   double parts = 1;
   // A load that fills a copy, of lanes that are strided while terms are adjacent: square blocks are
-  // loaded as vectors and transposed.
+  // loaded as vectors and transposed. A store to a copy in local memory of elements that are not
+  // adjacent there, although what is loaded together is adjacent.
   bool is_transposed = false;
   bool is_fill = false;  // a load or a store that fills a copy
   // The part of its steps that are executed: what windows of a copy have in common is copied once.
@@ -64,7 +65,10 @@ struct MemoryAccess {
   bool is_broadcast = false;  // each element is repeated in all lanes of a vector
   bool is_local = false;      // in local memory, which no cache is in front of
   bool is_ahead = false;      // of a copy that is filled while the one before it is used
-  double fills = 0;           // of a load that fills a copy: how often a work-item does so
+  // Of a load or a store that fills a copy in local memory, which the work-items of a group do
+  // together, each some of its elements: how often. Its loops after these steps are the copy's.
+  double fills = 0;
+  double quotients = 0;  // quotients and remainders in its address
   // The work-items of a matrix instruction that share the elements of these lanes among them.
   double spread = 1;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "passes/cost/kernel_nests.h"
 #include "passes/cost/predict_cost.h"
 
@@ -203,6 +204,20 @@ class WorkBuilder {
     });
   }
 
+  // An axis that occurs in another way than in sums, quotients and remainders is one of a window's,
+  // which counts as its three parts.
+  static double QuotientsOf(const analysis::Access& a) {
+    double quotients = 0;
+    for (size_t n = 0; n < a.stride.size(); ++n) {
+      if (a.stride[n]) continue;
+      const bool is_known = n < a.growth.size() && !a.growth[n].empty();
+      quotients += !is_known ? 3
+                             : static_cast<double>(llvm::count_if(
+                                   a.growth[n], [](const auto& part) { return part.period > 0; }));
+    }
+    return quotients;
+  }
+
   // A copy is filled in vectors of its elements.
   bool IsBroadcast(const MemoryAccess& m, const analysis::PackedValue* copy,
                    const AxisSet& axes) const {
@@ -283,6 +298,7 @@ class WorkBuilder {
     m.strides = StridesOf(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
     m.is_store = a.is_store();
+    m.quotients = QuotientsOf(a);
     const AxisSet axes = nests_.AxesOf(a);
     for (const unsigned i : axes.set_bits()) m.is_gated |= IsGatedAlong(a, i);
     for (const uint16_t i : m.nest.lanes) {
@@ -313,9 +329,8 @@ class WorkBuilder {
       sums.is_store = false;
       work_.accesses.push_back(std::move(sums));
     }
-    const bool fills = m.is_fill;
-    work_.accesses.push_back(std::move(m));
-    if (fills) AddCopyStore(*copy);
+    work_.accesses.push_back(m);
+    if (m.is_fill && copied_.insert(copy).second) AddCopyStore(*copy, m);
   }
 
   double StagedBytes(const UOp* staged) const {
@@ -374,13 +389,17 @@ class WorkBuilder {
     return m;
   }
 
-  void AddCopyStore(const analysis::PackedValue& value) {
-    if (!copied_.insert(&value).second) return;
+  void AddCopyStore(const analysis::PackedValue& value, const MemoryAccess& load) {
     MemoryAccess m = InCopy(value);
     m.nest = nests_.NestOfCopy(value);
     m.is_store = true;
     m.is_fill = true;
     m.distinct = distinct_[&value];
+    m.fills = load.fills;
+    m.is_transposed =
+        value.is_local && llvm::none_of(llvm::seq<size_t>(0, m.strides.size()), [&](size_t i) {
+          return m.strides[i] == 1 && load.strides[i] == 1;
+        });
     work_.accesses.push_back(std::move(m));
   }
 

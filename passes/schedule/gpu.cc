@@ -96,15 +96,17 @@ bool LeavesEnough(const ScheduleBuilder& t, int64_t times) {
   return t.WorkItems() / times * MaxSharingItems(t.target(), steps) >= EnoughItems(t);
 }
 
-// Upcasts an axis along which some operand is invariant, by the words of an access or one less (3
-// or 4), so that each load serves several results. Returns false if there is no such axis.
-bool UpcastReused(ScheduleBuilder& t) {
+// Upcasts an axis along which some operand is invariant, so that each load serves several results:
+// by the words of an access or one less (3 or 4), `in_words` the words where both divide the axis.
+// Returns false if there is no such axis.
+bool UpcastReused(ScheduleBuilder& t, bool in_words) {
   const int64_t words = t.target().AccessWords();
   using Score = std::tuple<int64_t, int64_t, size_t, int64_t>;
   std::vector<Score> choices;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
     for (int64_t amount = std::max<int64_t>(2, words - 1); amount <= words; ++amount) {
+      if (in_words && amount < words && t.Size(i) % words == 0) continue;
       // An axis that neither amount divides is padded to a multiple of the greater one, if the
       // overhead is acceptable.
       if (t.Size(i) % amount != 0) {
@@ -134,7 +136,8 @@ bool UpcastReused(ScheduleBuilder& t) {
   return t.Upcast(axis, amount);
 }
 
-void Locals(ScheduleBuilder& t) {
+// Gives a group up to `most` work-items along axes of results.
+void Locals(ScheduleBuilder& t, int64_t most_items) {
   struct Choice {
     bool reused;
     size_t axis;
@@ -151,7 +154,7 @@ void Locals(ScheduleBuilder& t) {
   });
   int64_t total = t.nest().GroupSize();
   std::vector<std::pair<size_t, int64_t>> chosen;
-  const int64_t limit = std::min<int64_t>(t.target().group_items, t.target().max_group_size);
+  const int64_t limit = std::min<int64_t>(most_items, t.target().max_group_size);
   const int64_t words = t.target().AccessWords(), least = t.target().least_group_items;
   for (const Choice& c : ranked) {
     const int64_t size = t.Size(c.axis), most = limit / total;
@@ -186,6 +189,20 @@ void Locals(ScheduleBuilder& t) {
   }
 }
 
+// Proposes groups of group_items work-items, and smaller ones down to a subgroup. A group that
+// shares reduces and has half of its work-items does not gain from more, since their partial
+// results take local memory.
+void ProposeLocals(ScheduleBuilder& t, Proposals& to) {
+  const ScheduleBuilder::State shared = t.Save();
+  const int64_t items = t.nest().GroupSize();
+  for (int64_t most = t.target().group_items; most >= t.target().subgroup_size; most /= 2) {
+    if (items < most / 2) Locals(t, most);
+    to.Add();
+    t.Restore(shared);
+    if (items >= most / 2) break;
+  }
+}
+
 // Unrolls reduces, and proposes the results' tiles as they are, with each number of work-items that
 // may share the reduces of a tile.
 void ProposeShares(ScheduleBuilder& t, Proposals& to) {
@@ -204,10 +221,7 @@ void ProposeShares(ScheduleBuilder& t, Proposals& to) {
   const ScheduleBuilder::State tiles = t.Save();
   const auto propose = [&](int64_t share) {
     if (share > 1 && !ShareReduces(t, share)) return false;
-    // A group that shares reduces and has half of its work-items does not gain from more, since
-    // their partial results take local memory.
-    if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
-    to.Add();
+    ProposeLocals(t, to);
     t.Restore(tiles);
     return true;
   };
@@ -221,18 +235,22 @@ void ProposeShares(ScheduleBuilder& t, Proposals& to) {
 void ProposeTiles(ScheduleBuilder& t, Proposals& to) {
   if (t.SharedAlong()) return;
   UpcastMasked(t);
-  std::vector<ScheduleBuilder::State> tiles;
-  size_t first = 0;  // the tile that makes the grid small, or the largest one
-  bool is_large = true;
-  do {
-    if (is_large) first = tiles.size();
-    is_large = is_large && t.WorkItems() >= t.target().small_grid;
-    tiles.push_back(t.Save());
-  } while (UpcastReused(t));
-  std::rotate(tiles.begin(), tiles.begin() + static_cast<std::ptrdiff_t>(first), tiles.end());
-  for (const ScheduleBuilder::State& tile : tiles) {
-    t.Restore(tile);
-    ProposeShares(t, to);
+  const ScheduleBuilder::State start = t.Save();
+  for (const bool in_words : {false, true}) {
+    std::vector<ScheduleBuilder::State> tiles;
+    size_t first = 0;  // the tile that makes the grid small, or the largest one
+    bool is_large = true;
+    do {
+      if (is_large) first = tiles.size();
+      is_large = is_large && t.WorkItems() >= t.target().small_grid;
+      tiles.push_back(t.Save());
+    } while (UpcastReused(t, in_words));
+    std::rotate(tiles.begin(), tiles.begin() + static_cast<std::ptrdiff_t>(first), tiles.end());
+    for (const ScheduleBuilder::State& tile : tiles) {
+      t.Restore(tile);
+      ProposeShares(t, to);
+    }
+    t.Restore(start);
   }
 }
 
@@ -240,7 +258,7 @@ void ProposeRows(ScheduleBuilder& t, Proposals& to) {
   const analysis::LoopSet shared = t.SharedAlong();
   if (!shared) return;
   ScheduleGpuRows(t, shared);
-  if (t.nest().GroupSize() == 1) Locals(t);
+  if (t.nest().GroupSize() == 1) Locals(t, t.target().group_items);
   to.Add();
 }
 
@@ -251,8 +269,7 @@ void ProposeWindows(ScheduleBuilder& t, Proposals& to) {
 void ProposeGroups(ScheduleBuilder& t, Proposals& to) {
   if (t.SharedAlong() || !GroupReduce(t)) return;
   UnrollReduce(t);
-  if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
-  to.Add();
+  ProposeLocals(t, to);
 }
 
 // Proposes the schedule of a function that returns whether the kernel has its form.
@@ -270,8 +287,8 @@ constexpr Rule kRulesOfGpus[] = {
     {&ProposeIf<&NestedReduce>},
     {&ProposeIf<&Matvec>},
     {&ProposeGroups},
-    {&ProposeTiles},
     {&ProposeIf<&ScheduleGpuTranspose>},
+    {&ProposeTiles},
 };
 
 }  // namespace

@@ -186,7 +186,8 @@ bool GroupReduce(ScheduleBuilder& t) {
     const UOp* reduce = t.ReduceOf(t.nest().base[t.nest().axes[axis].base]);
     const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
     int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), most) : 0;
-    const bool pads = over_rows && rows < least && t.Size(axis) > most && is_idle;
+    const bool divides = GreatestDivisor(t.Size(axis), most) >= least;
+    const bool pads = (over_rows || all == 1) && !divides && t.Size(axis) > most && is_idle;
     if (pads && t.Try<directive::PadTo>(axis, most)) rows = most;
     for (const int64_t amount : {most, rows, least}) {
       if (amount < least || t.Size(axis) % amount != 0) continue;

@@ -122,9 +122,7 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
   }
   const bool only_contraction = form == Form::kContraction;
   const auto cost_of = [&](const loop_nest::LoopNest& nest) {
-    const cost::Cost cost = facts.CostOf(nest);
-    // A GPU's next launch hides what takes less time than it.
-    return target.is_gpu ? cost.Total() : cost.OnDevice();
+    return facts.CostOf(nest).OnDevice();
   };
   const double seconds =
       only_contraction ? std::numeric_limits<double>::infinity()
