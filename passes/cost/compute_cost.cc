@@ -116,7 +116,7 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
     lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
     elements *= work.loops[loop].trips;
     of_terms |= work.loops[loop].is_term;
-    if (!work.loops[loop].is_vector) continue;
+    if (!work.loops[loop].is_vector && loop != access.term_vector) continue;
     side = work.loops[loop].trips;
     distance = access.strides[loop];
   }

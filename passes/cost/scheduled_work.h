@@ -55,6 +55,9 @@ struct MemoryAccess {
   // Those in which a vector is accessed whose lanes differ in the predicate, of a power of two of
   // lanes each.
   double parts = 1;
+  // The loop of lanes along which vectors of terms are made, where the reduce has no vectors of
+  // results; -1: none.
+  int term_vector = -1;
   // A load that fills a copy, of lanes that are strided while terms are adjacent: square blocks are
   // loaded as vectors and transposed. A store to a copy in local memory of elements that are not
   // adjacent there, although what is loaded together is adjacent.

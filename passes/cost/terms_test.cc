@@ -166,6 +166,22 @@ TEST(Compute, VectorsOfStridedLanes) {
   EXPECT_EQ(AccessInstructions(work, fill, target), 3);
 }
 
+// The lanes of the other loop are adjacent, but the vectors are not along it.
+TEST(Compute, VectorsOfStridedTerms) {
+  const passes::Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"u", 3, Steps::kLanes}, {"r", 4, Steps::kLanes}};
+  work.loops[1].is_term = true;
+  MemoryAccess access = Access({}, {0, 1}, {1, 100}, 1e6);
+  EXPECT_EQ(AccessInstructions(work, access, target), 4);
+  access.term_vector = 1;
+  EXPECT_EQ(AccessInstructions(work, access, target), 24);
+  work.loops[0].trips = 4;
+  EXPECT_EQ(AccessInstructions(work, access, target), 12);  // a square
+  access.strides = {100, 1};
+  EXPECT_EQ(AccessInstructions(work, access, target), 4);
+}
+
 TEST(Compute, VectorsAreCutWhereAPredicateChanges) {
   const passes::Target target = Small();
   ScheduledWork work;

@@ -291,6 +291,21 @@ class WorkBuilder {
     return side > 1 && std::fmod(run, side) == 0;
   }
 
+  // MemoryAccess::term_vector.
+  int TermVectorOf(const LoopNestOf& nest) const {
+    int vector = -1;
+    double lanes = 1;
+    for (const uint16_t i : nest.lanes) {
+      const WorkLoop& loop = work_.loops[i];
+      if (!loop.is_term || loop.is_vector || loop.trips <= lanes) continue;
+      const AxisSet axes = nests_.AxesOfOwner(nests_.OwnerOf(i));
+      bool has_vectors = false;
+      for (const unsigned axis : axes.set_bits()) has_vectors |= work_.loops[axis].is_vector;
+      if (!has_vectors) vector = i, lanes = loop.trips;
+    }
+    return vector;
+  }
+
   void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
     const analysis::PackedValue* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
@@ -304,6 +319,7 @@ class WorkBuilder {
     for (const uint16_t i : m.nest.lanes) {
       if (m.strides[i] == 1) m.parts = std::max(m.parts, PartsOf(a, i));
     }
+    if (target_.HasVectors() && !copy) m.term_vector = TermVectorOf(m.nest);
     m.is_transposed = copy && !m.is_gated && HasAdjacentTerms(m);
     m.is_ahead = copy && copy->ahead;
     m.is_fill = copy && !a.is_staged();
