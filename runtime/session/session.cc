@@ -84,13 +84,18 @@ absl::Status Session::SetOrLend(std::string_view name, ElementType type,
 }
 
 void Session::AdoptContents(const Session& from, std::span<const std::string> shared) {
-  ready_ = nullptr;
   for (const std::string& name : shared) {
     const auto shape = from.shapes_.find(name);
-    if (shape != from.shapes_.end()) shapes_[name] = shape->second;
+    if (shape == from.shapes_.end()) continue;
+    const auto [own, is_new] = shapes_.try_emplace(name, shape->second);
+    if (!is_new && own->second == shape->second) continue;
+    own->second = shape->second;
+    ready_ = nullptr;
   }
-  if (params_set_ != from.params_set_) is_initialized_ = false;
+  if (params_set_ == from.params_set_) return;
   params_set_ = from.params_set_;
+  is_initialized_ = false;
+  ready_ = nullptr;
 }
 
 void Session::AdoptInitialized(const Session& from, std::span<const std::string> shared) {

@@ -89,7 +89,7 @@ Specializer::~Specializer() {
   if (worker_.joinable()) worker_.join();
 }
 
-Specializer::Key Specializer::KeyOf(const std::string& graph, const VarMap& vars) {
+Specializer::Key Specializer::KeyOf(const std::string& graph, const VarMap& vars) const {
   Key key{graph, {}};
   const auto needs = needs_.find(graph);
   if (needs == needs_.end()) return key;
@@ -99,20 +99,35 @@ Specializer::Key Specializer::KeyOf(const std::string& graph, const VarMap& vars
   return key;
 }
 
+std::pair<const Specializer::Key, Specializer::Size>& Specializer::Find(const std::string& graph,
+                                                                        const VarMap& vars) {
+  if (last_ == nullptr || graph != last_graph_ || vars != last_vars_) {
+    last_graph_ = graph;
+    last_vars_ = vars;
+    last_ = &*sizes_.try_emplace(KeyOf(graph, vars)).first;
+    // Without an open variable there is nothing to specialize.
+    auto& [key, size] = *last_;
+    size.is_open = std::any_of(key.second.begin(), key.second.end(), [&](const auto& var) {
+      return IsOpen(*module_->FindVar(var.first));
+    });
+  }
+  return *last_;
+}
+
+void Specializer::Erase(std::map<Key, Size>::iterator at) {
+  if (&*at == last_) last_ = nullptr;
+  sizes_.erase(at);
+}
+
 bool Specializer::MayCompile(const Size& size) const {
   return size.state == State::kCounted && size.runs >= min_runs_ && !queued_ && !is_compiling_ &&
          (!options_.budget || stats_.compile_seconds <= run_seconds_);
 }
 
 DeviceSession* Specializer::Choose(const std::string& graph, const VarMap& vars) {
-  Key key = KeyOf(graph, vars);
-  // Without an open variable there is nothing to specialize.
-  const bool is_open = std::any_of(key.second.begin(), key.second.end(), [&](const auto& var) {
-    return IsOpen(*module_->FindVar(var.first));
-  });
-  if (!is_open) return nullptr;
   std::unique_lock lock(mutex_);
-  Size& size = sizes_[key];
+  auto& [key, size] = Find(graph, vars);
+  if (!size.is_open) return nullptr;
   size.last_used = ++clock_;
   ++size.runs;
   if (MayCompile(size)) {
@@ -136,7 +151,7 @@ DeviceSession* Specializer::Choose(const std::string& graph, const VarMap& vars)
       }
     }
     if (oldest == sizes_.end()) break;
-    sizes_.erase(oldest);
+    Erase(oldest);
   }
   for (auto& [other, its] : sizes_) {
     if (its.state == State::kFailed) its.session = nullptr;
@@ -171,13 +186,13 @@ void Specializer::Drop(const Key& in_use) {
       min_runs_ = std::min(2 * min_runs_, kMostRunsAsked);
     }
     ++stats_.dropped;
-    sizes_.erase(oldest);
+    Erase(oldest);
   }
 }
 
 void Specializer::Refused(const std::string& graph, const VarMap& vars, const absl::Status& why) {
   const std::lock_guard lock(mutex_);
-  Size& size = sizes_[KeyOf(graph, vars)];
+  Size& size = Find(graph, vars).second;
   size.state = State::kFailed;
   size.session = nullptr;
   ++stats_.failed;
@@ -186,19 +201,15 @@ void Specializer::Refused(const std::string& graph, const VarMap& vars, const ab
 
 void Specializer::Ran(const std::string& graph, const VarMap& vars, DeviceSession* chosen,
                       double seconds) {
-  const Key key = KeyOf(graph, vars);
   const std::lock_guard lock(mutex_);
   run_seconds_ += seconds;
-  last_size_.clear();
+  last_was_own_ = chosen != nullptr;
   if (chosen == nullptr) {
     ++stats_.general_runs;
     return;
   }
   ++stats_.specialized_runs;
-  for (const auto& [name, value] : key.second) {
-    absl::StrAppend(&last_size_, last_size_.empty() ? "" : ", ", name, " = ", value);
-  }
-  Size& size = sizes_[key];
+  auto& [key, size] = Find(graph, vars);
   ++size.own_runs;
   // The run has allocated its temporaries. Its session lives until the next run, since its plan may
   // be looked at.
@@ -257,6 +268,16 @@ void Specializer::Work() {
     }
     changed_.notify_all();
   }
+}
+
+std::string Specializer::last_size() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  if (!last_was_own_ || last_ == nullptr) return text;
+  for (const auto& [name, value] : last_->first.second) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", name, " = ", value);
+  }
+  return text;
 }
 
 SpecializeStats Specializer::stats() const {

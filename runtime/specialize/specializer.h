@@ -70,13 +70,14 @@ class Specializer : public runtime::SessionChooser {
   SpecializeStats stats() const;
   // The variables of the last run that a chosen session did: "h = 480, w = 640"; empty if the last
   // run was a general one.
-  const std::string& last_size() const { return last_size_; }
+  std::string last_size() const;
 
  private:
   using Key = std::pair<std::string, runtime::VarMap>;  // a graph and the variables it depends on
   enum class State { kCounted, kQueued, kCompiling, kReady, kFailed };
   struct Size {
     State state = State::kCounted;
+    bool is_open = false;  // depends on a variable that is open
     int64_t runs = 0, own_runs = 0;
     uint64_t last_used = 0;
     std::unique_ptr<runtime::DeviceSession> session;
@@ -84,10 +85,13 @@ class Specializer : public runtime::SessionChooser {
 
   Specializer(const Module& module, passes::Pipeline pipeline,
               const runtime::DeviceSessionOptions& session, SpecializeOptions options);
-  Key KeyOf(const std::string& graph, const runtime::VarMap& vars);
+  Key KeyOf(const std::string& graph, const runtime::VarMap& vars) const;
   absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const Key& key) const;
   void Work();
   // The following require mutex_.
+  // The entry of a graph's size, which is the last one if nothing differs from the last call.
+  std::pair<const Key, Size>& Find(const std::string& graph, const runtime::VarMap& vars);
+  void Erase(std::map<Key, Size>::iterator at);
   bool MayCompile(const Size& size) const;
   // Drops sessions, but not that of `in_use`, until the others are within the bounds.
   void Drop(const Key& in_use);
@@ -103,6 +107,10 @@ class Specializer : public runtime::SessionChooser {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, Size> sizes_;
+  // What Find was asked, and its answer; null where that entry may be gone.
+  std::string last_graph_;
+  runtime::VarMap last_vars_;
+  std::pair<const Key, Size>* last_ = nullptr;
   std::optional<Key> queued_;  // the next to compile
   bool is_compiling_ = false, is_ending_ = false;
   std::thread worker_;
@@ -110,7 +118,7 @@ class Specializer : public runtime::SessionChooser {
   int64_t min_runs_;
   double run_seconds_ = 0;
   SpecializeStats stats_;
-  std::string last_size_;
+  bool last_was_own_ = false;  // whether the last run was one of a chosen session
 };
 
 }  // namespace tg::specialize
