@@ -35,7 +35,7 @@ absl::StatusOr<OpenModel> OpenCompiled(const Source& source, const OpenOptions& 
 }  // namespace
 
 bool IsCompiled(const Source& source, std::string_view format) {
-  return format == "tgx" || (format == "auto" && artifact::IsArtifact(source.bytes()));
+  return format == "tgx" || (format == "auto" && artifact::IsArtifact(source.bytes(), source.path));
 }
 
 absl::StatusOr<OpenModel> Open(const Source& source, const OpenOptions& options) {

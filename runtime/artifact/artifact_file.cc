@@ -37,7 +37,7 @@ class MappedContents final : public runtime::ContentsReader {
 };
 
 absl::StatusOr<Header> ReadHeader(std::string_view bytes) {
-  if (!IsArtifact(bytes)) return InvalidArgument("it is no .tgx file");
+  if (!bytes.starts_with(kMagic)) return InvalidArgument("it is no .tgx file");
   Header header;
   if (bytes.size() < sizeof header) {
     return InvalidArgument("it ends at byte ", bytes.size(), ", within its head");
@@ -83,7 +83,13 @@ absl::StatusOr<runtime::MappedFile> OpenWeights(const WeightsFile& weights,
 
 }  // namespace
 
-bool IsArtifact(std::string_view bytes) { return bytes.starts_with(kMagic); }
+bool IsArtifact(std::string_view bytes, std::string_view path) {
+  return bytes.starts_with(kMagic) || path.ends_with(".tgx");
+}
+
+bool IsArtifactFile(const std::string& path) {
+  return runtime::BeginsWith(path, kMagic) || path.ends_with(".tgx");
+}
 
 absl::StatusOr<ArtifactFile> ArtifactFile::Open(const std::string& path) {
   TG_ASSIGN_OR_RETURN(runtime::MappedFile mapped, runtime::MappedFile::Open(path));

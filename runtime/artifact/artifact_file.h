@@ -16,8 +16,11 @@
 
 namespace tg::artifact {
 
-// Whether bytes begin as a .tgx file does.
-bool IsArtifact(std::string_view bytes);
+// Whether bytes are meant as a .tgx file: by their beginning, or by the name, so that an error
+// about a damaged beginning is about a .tgx file.
+bool IsArtifact(std::string_view bytes, std::string_view path);
+// The same for the file with this path.
+bool IsArtifactFile(const std::string& path);
 
 // What keeps contents valid.
 struct MappedFiles {

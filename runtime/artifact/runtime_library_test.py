@@ -5,7 +5,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, SMALL_PROGRAM, ON_THREADS, COMPILER, MODEL = sys.argv[1:6]
+PROGRAM, SMALL_PROGRAM, ON_THREADS, LAUNCH_TIMES, COMPILER, MODEL = sys.argv[1:7]
 # Scalar arithmetic, by which sizes are computed, is in the interpreter's namespace.
 SCALAR = ("EvalAlu", "Threefry2x32", "IsAlu", "MulAddToOdd", "IntLane", "FloatLane", "Lane")
 
@@ -50,6 +50,9 @@ class RuntimeLibraryTest(unittest.TestCase):
             result = run(ON_THREADS, file, "10", "5")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertEqual(result.stdout, "10 threads, 5 runs each: 0 failed, 0 wrong\n")
+            result = run(LAUNCH_TIMES, file, "100")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertRegex(result.stdout, r"^.*: [1-9]\d* kernels, [0-9.]+ us each\n84 runs: .* kB at the end\n$")
 
     def test_says_what_is_wrong(self):
         for file, message in [("/nowhere.tgx", "/nowhere.tgx: No such file"), (MODEL, "it is no .tgx file")]:

@@ -25,9 +25,10 @@ import media_cases  # noqa: E402
 import onnx_cases  # noqa: E402
 import run_cases  # noqa: E402
 import text_cases  # noqa: E402
+import tgx_cases  # noqa: E402
 
-ALL = (text_cases.TEXT_CASES + onnx_cases.ONNX_CASES + gguf_cases.GGUF_CASES + run_cases.RUN_CASES +
-       media_cases.MEDIA_CASES + CLI_CASES)
+ALL = (text_cases.TEXT_CASES + onnx_cases.ONNX_CASES + gguf_cases.GGUF_CASES + tgx_cases.TGX_CASES +
+       run_cases.RUN_CASES + media_cases.MEDIA_CASES + CLI_CASES)
 OLD = b"what was here before\n"
 # Lines that may precede an error: a bisection's log, and messages of a driver.
 BEFORE = re.compile(r"^(BISECT: .*|[0-9]+ errors? generated\.)$")

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "runtime/artifact/format.h"
+#include "runtime/artifact/artifact_file.h"
 #include "runtime/io/file.h"
 #include "runtime/report/format.h"
 #include "runtime/report/kernel_table.h"
@@ -163,7 +163,7 @@ absl::Status LlmRun::Load(const std::string& path) {
   options.note = [](const std::string& text) {
     std::fprintf(stderr, "tg-llm: %s\n", text.c_str());
   };
-  const bool is_compiled = runtime::BeginsWith(path, artifact::kMagic);
+  const bool is_compiled = artifact::IsArtifactFile(path);
   TG_RETURN_IF_ERROR(is_compiled ? OpenCompiled(path, options) : OpenModel(path, options));
   // The first run of a compiled model compiles nothing, so a single prompt is answered at once.
   const bool is_one_prompt = flags_.prompt || flags_.prompt_file;

@@ -1,12 +1,14 @@
 """Measures how long compiled models take from a start to the first result, and other ways to start.
 
-    bazel build --config=opt --config=units //tools:tg-run //tools:tg-compile //runtime/artifact:run_artifact
+    bazel build --config=opt --config=units //tools:tg-run //tools:tg-llm //tools:tg-compile \\
+        //runtime/artifact:run_artifact
     python3 tools/onnx/start_times.py bazel-bin MODELS.txt [--rounds=5] [--json=FILE --machine="..."]
 
-A line of MODELS.txt is `NAME MODEL.onnx DIMENSION=NUMBER ...`. Each model is compiled for the native device.
-Then, by turns, each in a new process: a program with the runtime library alone; `tg-run MODEL.tgx`;
-`tg-run MODEL.onnx` with full caches; ONNX Runtime's session and first run, without Python's imports. Printed
-are the least times. Needs the Python packages onnxruntime and numpy.
+A line of MODELS.txt is `NAME MODEL.onnx DIMENSION=NUMBER ...`, or `NAME MODEL.gguf`. Each model is compiled
+for the native device. Then, by turns, each in a new process: a program with the runtime library alone;
+`tg-run MODEL.tgx`; `tg-run MODEL.onnx` with full caches; ONNX Runtime's session and first run, without Python's
+imports. A text model's first result is the logits behind a prompt of three tokens, in tg-llm, and its peer is
+llama.cpp. Printed are the least times. Needs the Python packages onnxruntime, numpy, and xllamacpp for text.
 """
 
 import argparse
@@ -37,6 +39,15 @@ session.run(None, inputs)
 print((time.perf_counter() - start) * 1e3)
 """
 
+TEXT_PEER = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+from llama import Llama
+start = time.perf_counter()
+Llama(sys.argv[1]).append([504, 6376, 314])
+print((time.perf_counter() - start) * 1e3)
+"""
+
 
 def run(*command):
     start = time.perf_counter()
@@ -55,7 +66,39 @@ def touch(path):
     return (time.perf_counter() - start) * 1e3
 
 
+def text_times(program, model):
+    """Milliseconds of the process, of its load, and from the prompt to the logits."""
+    start = time.perf_counter()
+    done = subprocess.run([program, model, "-p", "The sky is", "--raw", "-n", "1"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, check=True)
+    wall = (time.perf_counter() - start) * 1e3
+    found = re.search(r"load ([0-9.]+) (m?s), first token ([0-9.]+) (m?s)", done.stderr)
+    scale = {"ms": 1, "s": 1e3}
+    return wall, float(found.group(1)) * scale[found.group(2)], float(found.group(3)) * scale[found.group(4)]
+
+
+def measure_text(binaries, model, rounds, folder):
+    tgx = os.path.join(folder, "model.tgx")
+    run(os.path.join(binaries, "tools/tg-compile"), "--device=native", model, "-o", tgx)
+    tool = os.path.join(binaries, "tools/tg-llm")
+    folder_of_peer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../llm")
+    least = {}
+    for _ in range(rounds):
+        times = {"mapping": touch(tgx)}
+        times["tg-run .tgx"], times["open"], first = text_times(tool, tgx)
+        times["first"] = times["open"] + first
+        # Of the model itself, runs before the prompt have done what a first run does once.
+        times["tg-run .onnx"], _, times["run"] = text_times(tool, model)
+        times["peer"] = float(run(sys.executable, "-c", TEXT_PEER, model, folder_of_peer)[1])
+        for name, value in times.items():
+            least[name] = min(value, least.get(name, value))
+    least["size"] = os.path.getsize(tgx) / os.path.getsize(model)
+    return least
+
+
 def measure(binaries, model, sizes, rounds, folder):
+    if model.endswith(".gguf"):
+        return measure_text(binaries, model, rounds, folder)
     tool = lambda name: os.path.join(binaries, "tools", name)
     flags = ["--var=" + s for s in sizes]
     tgx = os.path.join(folder, "model.tgx")
@@ -103,7 +146,8 @@ def main():
                  "note": "[start_times.py](../tools/onnx/start_times.py): a program with the runtime library alone "
                          "opens a .tgx file of the native device and runs it once, on zeros; least of %d turns. "
                          "Then a later run; mapping the file and touching its pages; whole processes of tg-run "
-                         "with the .tgx file, and with the model and full caches; the file's size by the model's."
+                         "with the .tgx file, and with the model and full caches; the file's size by the model's. "
+                         "A text model: tg-llm to the logits behind three tokens, and llama.cpp."
                          % options.rounds,
                  "unit": "ms", "peer": "ONNX Runtime's session and first run",
                  "measured": time.strftime("%Y-%m-%d"), "machine": options.machine, "rows": rows}

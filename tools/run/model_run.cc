@@ -7,9 +7,8 @@
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/artifact/format.h"
+#include "runtime/artifact/artifact_file.h"
 #include "runtime/devices/devices.h"
-#include "runtime/io/file.h"
 #include "runtime/opencl/driver_cache.h"
 #include "runtime/session/open.h"
 #include "runtime/session/session.h"
@@ -32,7 +31,7 @@ ModelRun::ModelRun(RunFlags flags, passes::Pipeline pipeline, passes::Pipeline h
       color_(UseColor(flags_.color)) {}
 
 absl::Status ModelRun::Run(const std::string& path) {
-  is_artifact_ = runtime::BeginsWith(path, artifact::kMagic);
+  is_artifact_ = artifact::IsArtifactFile(path);
   if (is_artifact_) {
     TG_RETURN_IF_ERROR(ReadArtifact(path));
   } else {
