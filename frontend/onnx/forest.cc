@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/leaf_masks.h"
 #include "ir/value.h"
 
 namespace tg::onnx {
@@ -89,6 +93,24 @@ Value Decide(GraphBuilder& g, const Forest& f, Value nodes, Value x) {
   return yes;
 }
 
+// The leaf of each tree for each row of x, [batch, trees], one level of all trees at a time.
+Value Walk(GraphBuilder& g, const Forest& f, int64_t depth, Value x) {
+  Value nodes = g.BroadcastTo(g.Unsqueeze(g.Constant1D(Scalar::kI64, f.roots), 0),
+                              {g.Extent(x, 0), Dim(static_cast<int64_t>(f.roots.size()))});
+  const auto entries = [&](const auto& entry) {
+    return g.Gather(Table(g, f, Scalar::kI64, entry), nodes, 0);
+  };
+  for (int64_t i = 0; i < depth; ++i) {
+    const Value features =
+        g.GatherElements(x, entries([](const Forest::Node& n) { return n.feature; }), /*axis=*/1);
+    if (!features) return nullptr;
+    nodes =
+        g.Where(Decide(g, f, nodes, features), entries([](const Forest::Node& n) { return n.yes; }),
+                entries([](const Forest::Node& n) { return n.no; }));
+  }
+  return nodes;
+}
+
 }  // namespace
 
 void Forest::AddLeaf() {
@@ -107,19 +129,6 @@ Value ScoreForest(GraphBuilder& g, const Forest& f, Value x, Aggregate aggregate
   if (!depth) return nullptr;
   const Scalar type = x->dtype.scalar();
   const auto trees = static_cast<int64_t>(f.roots.size());
-  Value nodes = g.BroadcastTo(g.Unsqueeze(g.Constant1D(Scalar::kI64, f.roots), 0),
-                              {g.Extent(x, 0), Dim(trees)});
-  const auto entries = [&](const auto& entry) {
-    return g.Gather(Table(g, f, Scalar::kI64, entry), nodes, 0);
-  };
-  for (int64_t i = 0; i < *depth; ++i) {
-    const Value features =
-        g.GatherElements(x, entries([](const Forest::Node& n) { return n.feature; }), /*axis=*/1);
-    if (!features) return nullptr;
-    nodes =
-        g.Where(Decide(g, f, nodes, features), entries([](const Forest::Node& n) { return n.yes; }),
-                entries([](const Forest::Node& n) { return n.no; }));
-  }
   // The score of a target that a leaf does not mention: 0, or for the aggregate min (max) the
   // greatest (least) finite number.
   double none = 0;
@@ -139,15 +148,34 @@ Value ScoreForest(GraphBuilder& g, const Forest& f, Value x, Aggregate aggregate
          : aggregate == Aggregate::kMax ? std::max(at, w.weight)
                                         : at + w.weight;
   }
+  // What is found is the number of a node, [batch, trees], or of one of the leaves of all trees one
+  // behind the other, [trees, batch].
+  const std::optional<LeafMasks> masks = MaskLeaves(f, *depth, g.Extent(x, 0), type);
+  const int64_t trees_axis = masks ? 0 : 1;
+  Value found = masks ? FindLeaves(g, *masks, x) : Walk(g, f, *depth, x);
+  if (masks) {
+    const auto targets = static_cast<size_t>(f.num_targets);
+    std::vector<double> of_leaves;
+    Ints first;
+    for (const std::vector<int64_t>& leaves : masks->leaves) {
+      first.push_back(static_cast<int64_t>(of_leaves.size() / targets));
+      for (const int64_t leaf : leaves) {
+        const auto row = table.begin() + leaf * f.num_targets;
+        of_leaves.insert(of_leaves.end(), row, row + f.num_targets);
+      }
+    }
+    table = std::move(of_leaves);
+    found = g.Add(found, g.Reshape(g.Constant1D(Scalar::kI32, first), {Dim(trees), Dim(1)}));
+  }
   Ints bits;
   for (const double v : table) bits.push_back(BitsFromDouble(type, v));
-  const Value weights =
-      g.Constant(type, {static_cast<int64_t>(f.nodes.size()), f.num_targets}, std::move(bits));
-  // [batch, trees, targets].
-  const Value found = g.Gather(weights, nodes, 0);
-  if (aggregate == Aggregate::kMin) return g.Reduce(Op::kMin, found, {1});
-  if (aggregate == Aggregate::kMax) return g.Reduce(Op::kMax, found, {1});
-  const Value sum = g.Sum(found, {1});
+  const auto rows = static_cast<int64_t>(bits.size()) / f.num_targets;
+  const Value weights = g.Constant(type, {rows, f.num_targets}, std::move(bits));
+  // [batch, trees, targets], or [trees, batch, targets].
+  const Value scores = g.Gather(weights, found, 0);
+  if (aggregate == Aggregate::kMin) return g.Reduce(Op::kMin, scores, {trees_axis});
+  if (aggregate == Aggregate::kMax) return g.Reduce(Op::kMax, scores, {trees_axis});
+  const Value sum = g.Sum(scores, {trees_axis});
   return aggregate == Aggregate::kSum ? sum : g.Div(sum, g.Like(sum, static_cast<double>(trees)));
 }
 

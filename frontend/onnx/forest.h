@@ -1,5 +1,5 @@
-// Ensembles of decision trees. All trees are evaluated together, one level per step, by gathers
-// from tables of their nodes.
+// Ensembles of decision trees. All conditions are evaluated (leaf_masks.h), or all trees together,
+// one level per step, by gathers from tables of their nodes.
 #ifndef TG_FRONTEND_ONNX_FOREST_H_
 #define TG_FRONTEND_ONNX_FOREST_H_
 

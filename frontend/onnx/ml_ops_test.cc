@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "frontend/onnx/testing/run_node.h"
 #include "gtest/gtest.h"
@@ -94,6 +97,125 @@ TEST_F(TreeTest, RefusesTablesWithoutEnd) {
   attributes_.back() = Attr("n_targets", int64_t{1} << 60);
   Run(Floats({1, 2}, {0, 0}));
   EXPECT_EQ(error_, "1152921504606846976 targets of 7 nodes");
+}
+
+// Random trees, compared with a walk: of a few leaves, of several words, with all comparisons,
+// missing numbers, equal ones and infinities.
+class ForestTest : public TreeTest {
+ protected:
+  struct Node {
+    int64_t feature, mode, missing;
+    double split;
+    int64_t yes, no;  // leaves from -1 down
+  };
+
+  int64_t Below(int64_t n) { return static_cast<int64_t>(rng_() % static_cast<uint64_t>(n)); }
+
+  // A tree of `count` inner nodes at random places.
+  void AddTree(int64_t count, int64_t modes) {
+    roots_.push_back(static_cast<int64_t>(nodes_.size()));
+    for (int64_t i = 0; i < count; ++i) {
+      const auto here = static_cast<int64_t>(nodes_.size());
+      while (i > 0) {
+        Node& parent = nodes_[static_cast<size_t>(roots_.back() + Below(i))];
+        int64_t& child = Below(2) ? parent.yes : parent.no;
+        if (child >= 0) continue;
+        child = here;
+        break;
+      }
+      const double split = Below(12) == 0 ? kInfinity : static_cast<double>(Below(9)) / 4 - 0.75;
+      nodes_.push_back({Below(3), Below(modes), Below(2), split, -1, -1});
+    }
+  }
+
+  // The scores of the rows, one target, of 3 features each.
+  std::vector<double> Scores(const std::vector<double>& x) {
+    Ints yes, yes_leaf, no, no_leaf, features, missing, targets;
+    std::vector<float> modes, splits, weights;
+    for (const Node& node : nodes_) {
+      for (const bool is_yes : {true, false}) {
+        const int64_t to = is_yes ? node.yes : node.no;
+        (is_yes ? yes_leaf : no_leaf).push_back(to < 0);
+        (is_yes ? yes : no).push_back(to < 0 ? static_cast<int64_t>(weights.size()) : to);
+        if (to >= 0) continue;
+        weights.push_back(static_cast<float>(Below(1000)));
+        targets.push_back(0);
+      }
+      features.push_back(node.feature);
+      missing.push_back(node.missing);
+      modes.push_back(static_cast<float>(node.mode));
+      splits.push_back(static_cast<float>(node.split));
+    }
+    std::vector<double> scores;
+    for (size_t row = 0; row * 3 < x.size(); ++row) {
+      double sum = 0;
+      for (int64_t at : roots_) {
+        while (true) {
+          const Node& node = nodes_[static_cast<size_t>(at)];
+          const double v = x[row * 3 + static_cast<size_t>(node.feature)], s = node.split;
+          const bool holds[] = {v <= s, v<s, v >= s, v> s, v == s, v != s};
+          const bool takes = std::isnan(v) ? node.missing || node.mode == 5 : holds[node.mode];
+          const auto i = static_cast<size_t>(at);
+          at = takes ? yes[i] : no[i];
+          if (takes ? yes_leaf[i] : no_leaf[i]) break;
+        }
+        sum += static_cast<double>(weights[static_cast<size_t>(at)]);
+      }
+      scores.push_back(sum);
+    }
+    Set("nodes_truenodeids", yes);
+    Set("nodes_trueleafs", yes_leaf);
+    Set("nodes_falsenodeids", no);
+    Set("nodes_falseleafs", no_leaf);
+    Set("nodes_featureids", features);
+    Set("nodes_modes", modes);
+    Set("nodes_splits", splits);
+    Set("nodes_missing_value_tracks_true", missing);
+    Set("leaf_targetids", targets);
+    Set("leaf_weights", weights);
+    Set("tree_roots", roots_);
+    return scores;
+  }
+
+  int64_t CountConjunctions() {
+    int64_t count = 0;
+    for (uint32_t i = 0; i < g_->ir().context().num_nodes(); ++i) {
+      const UOp* u = g_->ir().context().node(i);
+      count += u->op == Op::kReduceAxis && static_cast<Op>(u->word()) == Op::kAnd;
+    }
+    return count;
+  }
+
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::mt19937_64 rng_{7};
+  std::vector<Node> nodes_;
+  Ints roots_;
+};
+
+TEST_F(ForestTest, EndsWhereAWalkEnds) {
+  std::vector<double> x;
+  for (int i = 0; i < 3 * 24; ++i) {
+    const int64_t kind = Below(10);
+    x.push_back(kind == 0   ? kNan
+                : kind == 1 ? (Below(2) ? kInfinity : -kInfinity)
+                            : static_cast<double>(Below(17)) / 8 - 1);
+  }
+  for (const int64_t nodes : {1, 5, 32, 63, 70}) {
+    for (const int64_t modes : {1, 4, 6}) {
+      nodes_.clear();
+      roots_.clear();
+      for (int i = 0; i < 2; ++i) AddTree(std::max<int64_t>(1, nodes - i), modes);
+      // A split of 0 makes subnormal numbers of some comparisons.
+      for (Node& node : nodes_) node.split += 0.125;
+      for (const ElementType type : {ElementType::kFloat, ElementType::kDouble}) {
+        const int64_t before = CountConjunctions();
+        const std::vector<double> expected = Scores(x);
+        EXPECT_EQ(Run(Make(type, {24, 3}, x)), expected) << nodes << " nodes, " << modes;
+        EXPECT_EQ(error_, "");
+        EXPECT_TRUE(CountConjunctions() > before || modes == 6) << nodes << " nodes";
+      }
+    }
+  }
 }
 
 // Expected values are ONNX Runtime's.

@@ -1,6 +1,7 @@
-"""Compares random small networks whose pictures have any size with ONNX Runtime.
+"""Compares random small networks of pictures or sequences of any size with ONNX Runtime.
 
     python3 tools/onnx/open_sizes.py [--tg-run=bazel-bin/tools/tg-run] [--device=native] [--count=1000] [--seed=1]
+                                     [--kind=pictures|sequences]
 
 Needs the Python packages onnx, onnxruntime and numpy. A network is a chain of one to four operators. It is
 compiled with --max for both sizes, and its general plan runs for a size drawn at random, 1 and odd ones
@@ -24,7 +25,7 @@ LARGEST = 40
 
 
 class Network:
-    """A chain of operators on x, of shape [1, channels, h, v]."""
+    """A chain of operators on x. `operators` adds one of them."""
 
     def __init__(self, seed):
         self.random, self.numbers = random.Random(seed), np.random.default_rng(seed)
@@ -32,9 +33,7 @@ class Network:
         self.channels = self.inputs = self.random.choice([1, 2, 3, 4, 8, 16])
         self.last = "x"
         for _ in range(self.random.randint(1, 4)):
-            self.random.choice([self.conv, self.conv, self.depthwise, self.pool, self.pool, self.unary,
-                                self.pad, self.resize, self.scale, self.slice, self.excite,
-                                self.transposed, self.softmax, self.scores, self.concat])()
+            self.random.choice(self.operators())()
         self.size = [self.random.randint(1, LARGEST), self.random.randint(1, LARGEST)]
 
     def between(self, low, high, count):
@@ -53,6 +52,29 @@ class Network:
         self.last = f"t{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, list(inputs), [self.last], **attributes))
 
+    def unary(self):
+        self.add(self.random.choice(["Relu", "Sigmoid", "Tanh"]), self.last)
+
+    def model(self):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape("h", "v"))
+        y = helper.make_tensor_value_info(self.last, TensorProto.FLOAT, list("abcd")[:len(self.shape(1, 1))])
+        graph = helper.make_graph(self.nodes, "network", [x], [y], self.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        return model
+
+
+class Pictures(Network):
+    """Of shape [1, channels, h, v]."""
+
+    def operators(self):
+        return [self.conv, self.conv, self.depthwise, self.pool, self.pool, self.unary,
+                self.pad, self.resize, self.scale, self.slice, self.excite,
+                self.transposed, self.softmax, self.scores, self.concat]
+
+    def shape(self, h, v):
+        return [1, self.inputs, h, v]
+
     def conv(self, depthwise=False):
         kernel = self.between(1, 5, 2)
         outputs = self.channels if depthwise else self.random.choice([1, 3, 8, 16, 32])
@@ -67,9 +89,6 @@ class Network:
     def pool(self):
         self.add(self.random.choice(["MaxPool", "AveragePool"]), self.last, pads=self.between(0, 1, 4),
                  kernel_shape=self.between(2, 3, 2), strides=self.between(1, 2, 2))
-
-    def unary(self):
-        self.add(self.random.choice(["Relu", "Sigmoid", "Tanh"]), self.last)
 
     def pad(self):
         pads = [0, 0] + self.between(0, 2, 2) + [0, 0] + self.between(0, 2, 2)
@@ -110,13 +129,124 @@ class Network:
         self.add("Concat", self.last, self.last, axis=1)
         self.channels *= 2
 
-    def model(self):
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, self.inputs, "h", "v"])
-        y = helper.make_tensor_value_info(self.last, TensorProto.FLOAT, [1, "a", "b", "c"])
-        graph = helper.make_graph(self.nodes, "network", [x], [y], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-        model.ir_version = 8
-        return model
+
+class Sequences(Network):
+    """Of shape [h, v, channels]: h sequences of length v."""
+
+    def operators(self):
+        return [self.linear, self.linear, self.unary, self.norm, self.attention, self.reduce, self.running,
+                self.conv, self.recurrent, self.slice, self.ends, self.pad, self.heads, self.mask, self.softmax,
+                self.gather, self.flip]
+
+    def shape(self, h, v):
+        return [h, v, self.inputs]
+
+    def ints(self, *values):
+        return self.constant(np.array(values, np.int64))
+
+    def linear(self):
+        outputs = self.random.choice([1, 3, 8, 16, 32])
+        self.add("MatMul", self.last, self.weights(self.channels, outputs))
+        self.add("Add", self.last, self.weights(outputs))
+        self.channels = outputs
+
+    def norm(self):
+        self.add("LayerNormalization", self.last, self.weights(self.channels), self.weights(self.channels))
+
+    def attention(self):
+        x = self.last
+        self.add("MatMul", x, self.weights(self.channels, self.channels))
+        keys = self.last
+        self.add("Transpose", keys, perm=[0, 2, 1])
+        self.add("MatMul", x, self.last)
+        self.add("Softmax", self.last, axis=-1)
+        self.add("MatMul", self.last, x)
+
+    def reduce(self):
+        x = self.last
+        op, axis = self.random.choice(["ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2"]), self.random.randint(0, 1)
+        self.add(op, x, axes=[axis], keepdims=1)
+        if self.random.random() < 0.6:
+            self.add(self.random.choice(["Add", "Sub", "Mul"]), x, self.last)
+
+    def running(self):
+        self.add("CumSum", self.last, self.constant(np.array(self.random.randint(0, 1), np.int64)),
+                 reverse=self.random.randint(0, 1), exclusive=self.random.randint(0, 1))
+
+    def conv(self):
+        outputs, width = self.random.choice([1, 3, 8, 16]), self.random.randint(1, 7)
+        self.add("Transpose", self.last, perm=[0, 2, 1])
+        self.add("Conv", self.last, self.weights(outputs, self.channels, width), pads=self.between(0, 3, 2),
+                 strides=self.between(1, 3, 1), dilations=self.between(1, 2, 1))
+        self.add("Transpose", self.last, perm=[0, 2, 1])
+        self.channels = outputs
+
+    def recurrent(self):
+        """One direction, the batch first or not."""
+        op, hidden = self.random.choice(["LSTM", "GRU", "RNN"]), self.random.choice([1, 4, 8, 16])
+        gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op] * hidden
+        swaps = self.random.randint(0, 1)
+        if swaps:
+            self.add("Transpose", self.last, perm=[1, 0, 2])
+        self.add(op, self.last, self.weights(1, gates, self.channels), self.weights(1, gates, hidden),
+                 hidden_size=hidden)
+        self.add("Squeeze", self.last, self.ints(1))
+        if swaps:
+            self.add("Transpose", self.last, perm=[1, 0, 2])
+        self.channels = hidden
+
+    def slice(self):
+        begin, step = self.random.choice([0, 1, 2]), self.random.choice([1, 2, 3])
+        self.add("Slice", self.last, self.ints(begin), self.ints(2**31), self.ints(1), self.ints(step))
+
+    def ends(self):
+        """The last element before all, as by an exporter's roll."""
+        x = self.last
+        self.add("Slice", x, self.ints(-1), self.ints(2**31), self.ints(1))
+        self.add("Concat", self.last, x, axis=1)
+
+    def pad(self):
+        mode = self.random.choice(["constant", "edge"])
+        self.add("Pad", self.last, self.ints(0, self.random.randint(0, 3), 0, 0, self.random.randint(0, 3), 0),
+                 mode=mode)
+
+    def heads(self):
+        if self.channels % 2 != 0:
+            return
+        x = self.last
+        self.add("Reshape", x, self.ints(0, 0, 2, self.channels // 2))
+        self.add("Transpose", self.last, perm=[0, 2, 1, 3])
+        self.add("Softmax", self.last, axis=self.random.choice([1, 2, 3]))
+        self.add("Transpose", self.last, perm=[0, 2, 1, 3])
+        self.add("Reshape", self.last, self.ints(0, 0, self.channels))
+
+    def mask(self):
+        """Elements from some place on are 0, by a range of the length."""
+        x = self.last
+        self.add("Shape", x, start=1, end=2)
+        self.add("Squeeze", self.last, self.ints(0))
+        zero, one = (self.constant(np.array(n, np.int64)) for n in (0, 1))
+        self.add("Range", zero, self.last, one)
+        self.add("Less", self.last, self.constant(np.array(self.random.randint(1, LARGEST), np.int64)))
+        self.add("Unsqueeze", self.last, self.ints(1))
+        self.add("Where", self.last, x, self.constant(np.array(0, np.float32)))
+
+    def softmax(self):
+        self.add("Softmax", self.last, axis=self.random.randint(0, 2))
+
+    def gather(self):
+        """Rows by their greatest channel."""
+        count = self.channels
+        self.add("ArgMax", self.last, axis=2, keepdims=0)
+        self.channels = self.random.choice([1, 4, 16])
+        self.add("Gather", self.weights(count, self.channels), self.last, axis=0)
+
+    def flip(self):
+        self.add("Slice", self.last, self.ints(-1), self.ints(-2**31), self.ints(self.random.randint(0, 1)),
+                 self.ints(-1))
+
+
+KINDS = {"pictures": Pictures, "sequences": Sequences}
 
 
 def run(options, folder, output, *extra):
@@ -141,14 +271,15 @@ def main():
     parser.add_argument("--device", default="native")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", choices=KINDS, default="pictures")
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     equal = wrong = left_out = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for seed in range(options.seed, options.seed + options.count):
-            network = Network(seed)
-            x = network.numbers.uniform(-1, 1, (1, network.inputs, *network.size)).astype(np.float32)
+            network = KINDS[options.kind](seed)
+            x = network.numbers.uniform(-1, 1, network.shape(*network.size)).astype(np.float32)
             np.save(folder / "x.npy", x)
             onnx.save(network.model(), folder / "m.onnx")
             try:
