@@ -41,8 +41,12 @@ struct StoredFactor {
 
 std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes) {
   StoredFactor out;
+  // Not a cast that rounds, since its result is what is stored.
+  const auto widens = [](const UOp* u) {
+    return u->op == Op::kCast && ByteSize(u->src(0)->dtype.scalar()) <= ByteSize(u->dtype.scalar());
+  };
   const UOp* u = factor;
-  for (; IsMovement(u->op) || u->op == Op::kCast; u = u->src(0)) {
+  for (; IsMovement(u->op) || widens(u); u = u->src(0)) {
     out.above.push_back(u);
     if (u->op == Op::kCast) continue;
     const std::optional<size_t> source = SourceAxis(u, axis, shapes);
@@ -77,6 +81,39 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
     out[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
   }
   return out;
+}
+
+// Whether a value is made of rows that it reads again for their statistics, as a norm: reduces that
+// are repeated along what they combine share a node with the value's arithmetic.
+bool IsNormalized(const UOp* value, ShapeMap& shapes) {
+  const auto is_inner = [](const UOp* u) {
+    return u->num_srcs > 0 && (IsElementwise(u->op) || IsMovement(u->op));
+  };
+  struct Visit {
+    const UOp* u;
+    bool is_repeated;
+  };
+  NodeSet plain, repeated, below;
+  std::vector<const UOp*> reduces;
+  std::vector<Visit> stack = {{value, false}};
+  while (!stack.empty()) {
+    const auto [u, is_repeated] = stack.back();
+    stack.pop_back();
+    if (!(is_repeated ? repeated : plain).Insert(u)) continue;
+    if (is_repeated && u->op == Op::kReduceAxis) reduces.push_back(u->src(0));
+    if (!is_inner(u)) continue;
+    const bool repeats =
+        u->op == Op::kExpand && NumElements(shapes.Of(u)) > NumElements(shapes.Of(u->src(0)));
+    for (const UOp* s : u->srcs()) stack.push_back({s, is_repeated || repeats});
+  }
+  while (!reduces.empty()) {
+    const UOp* u = reduces.back();
+    reduces.pop_back();
+    if (!below.Insert(u)) continue;
+    if (!IsConst(u) && u->op != Op::kIota && plain.Contains(u)) return true;
+    if (is_inner(u)) reduces.insert(reduces.end(), u->srcs().begin(), u->srcs().end());
+  }
+  return false;
 }
 
 class RunsWriter {
@@ -138,8 +175,10 @@ class RunsWriter {
     const Shape& shape = shapes_.Of(x);
     if (!IsInnermost(shape, stored.axis)) {
       const std::vector<int64_t> last = WithLast(shape.size(), stored.axis);
+      // Work-items that share a row would store neighbours of the row far from each other.
+      if (IsNormalized(x, shapes_)) x = b_.context().Make(Op::kContiguous, x->dtype, {x});
       const UOp* moved = b_.Permute(x, last);
-      const UOp* copy = b_.context().Make(Op::kContiguous, x->dtype, UOpSpan(&moved, 1));
+      const UOp* copy = b_.context().Make(Op::kContiguous, x->dtype, {moved});
       x = b_.Permute(copy, Inverse(last));
     }
     llvm::SmallVector<const UOp*, 4> srcs;

@@ -15,8 +15,8 @@ namespace tg::kernelize {
 // innermost are stored once more with it there. So a work-group of a GPU with matrix instructions
 // copies runs of 16 bytes, of one position in the window, instead of single elements. Copies of
 // params are moved to @init (hoist.h); a value that only convolutions read is stored like this in
-// the first place. Likewise sums of products of bytes over one axis. Reassociates the sum. Updates
-// `fused` (prepare.h).
+// the first place, unless it is normalized: a norm is stored as it is, and copied. Likewise sums of
+// products of bytes over one axis. Reassociates the sum. Updates `fused` (prepare.h).
 void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
                     const passes::Target& target, NodeSet& fused, UOpSpan order);
 
