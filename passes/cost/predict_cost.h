@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "ir/walk.h"
 #include "passes/analysis/accesses.h"
 #include "passes/cost/cost.h"
 #include "passes/cost/scheduled_work.h"
@@ -23,9 +24,12 @@ namespace tg::cost {
 Cost PredictCost(const ScheduledWork& work, const passes::Target& target);
 
 // What a kernel at Stage::kKernel executes by its schedule. `accesses`: those of the body, with
-// those of staged values. Symbolic extents count with their greatest values.
+// those of staged values. `closed`: the reduces that are computed without a loop where no directive
+// refers to their axes; a load inside is executed once, at an address that each result has for
+// itself. Symbolic extents count with their greatest values.
 ScheduledWork WorkOf(const Body& body, const loop_nest::LoopNest& nest,
-                     const std::vector<analysis::Access>& accesses, const passes::Target& target);
+                     const std::vector<analysis::Access>& accesses, const passes::Target& target,
+                     const NodeSet& closed = {});
 
 }  // namespace tg::cost
 

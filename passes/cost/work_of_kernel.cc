@@ -22,13 +22,22 @@ bool IsConversion(const UOp* u) {
 class WorkBuilder {
  public:
   WorkBuilder(const Body& body, const loop_nest::LoopNest& nest,
-              const std::vector<analysis::Access>& accesses, const passes::Target& target)
+              const std::vector<analysis::Access>& accesses, const passes::Target& target,
+              const NodeSet& closed)
       : body_(body), s_(nest), accesses_(accesses), target_(target), nests_(nest) {
     in_axis_.assign(s_.axes.size(), 1);
     for (const auto& digits : s_.digits) {
       for (const loop_nest::Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
     }
     work_.loops = nests_.loops();
+    closed_ = nests_.None();
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      const analysis::BaseAxis& base = s_.base[s_.axes[i].base];
+      const bool is_closed = base.reduce && closed.Contains(base.reduce);
+      if (!is_closed || s_.axes[i].kind != AxisKind::kReduce) continue;
+      closed_.set(static_cast<unsigned>(i));
+      work_.loops[i].trips = 1;
+    }
     for (const analysis::PackedValue& value : s_.packed) {
       if (!value.at.empty()) llvm::append_range(copies_, CopiesOf(value));
     }
@@ -193,6 +202,19 @@ class WorkBuilder {
     return strides;
   }
 
+  // The address that a closed reduce's term has lies anywhere for each of the results.
+  void ScatterOfClosed(const analysis::Access& a, std::vector<int64_t>& strides) const {
+    AxisSet scattered = nests_.None();
+    for (const unsigned i : nests_.AxesOf(a).set_bits()) {
+      if (closed_.test(i) && a.stride[s_.axes[i].base] != 0) {
+        scattered |= nests_.AxesOfBases(s_.varies[s_.axes[i].base]);
+      }
+    }
+    for (const unsigned i : scattered.set_bits()) {
+      if (strides[i] == 0) strides[i] = MemoryAccess::kUnrelated;
+    }
+  }
+
   // Whether the steps of a vector may begin anywhere in the period of a quotient or remainder, as
   // those do of which the last ones overlap: the lanes' addresses are computed one by one.
   bool CrossesPeriods(const analysis::Access& a, size_t axis) const {
@@ -311,6 +333,7 @@ class WorkBuilder {
     const analysis::PackedValue* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
     m.strides = StridesOf(a);
+    ScatterOfClosed(a, m.strides);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
     m.is_store = a.is_store();
     m.quotients = QuotientsOf(a);
@@ -457,6 +480,7 @@ class WorkBuilder {
   const std::vector<analysis::Access>& accesses_;
   const passes::Target& target_;
   const KernelNests nests_;
+  AxisSet closed_;                // of reduces that need no loop
   std::vector<int64_t> in_axis_;  // by axis: its stride as a digit of its base axis
   ScheduledWork work_;
   std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
@@ -471,8 +495,9 @@ class WorkBuilder {
 }  // namespace
 
 ScheduledWork WorkOf(const Body& body, const loop_nest::LoopNest& nest,
-                     const std::vector<analysis::Access>& accesses, const passes::Target& target) {
-  return WorkBuilder(body, nest, accesses, target).Build();
+                     const std::vector<analysis::Access>& accesses, const passes::Target& target,
+                     const NodeSet& closed) {
+  return WorkBuilder(body, nest, accesses, target, closed).Build();
 }
 
 }  // namespace tg::cost

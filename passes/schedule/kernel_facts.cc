@@ -68,15 +68,18 @@ const std::vector<analysis::Access>& KernelFacts::accesses_and_staged() {
 
 const NodeSet& KernelFacts::closed() {
   if (closed_) return *closed_;
+  const std::vector<Directive> directives = std::exchange(copy_.directives, {});
   // Only reduces of index arithmetic can be replaced by an expression without a loop. Finding them
   // costs a lowering of the kernel, so it is not done for other kernels.
   closed_ = HasIndexArithmetic(copy_.body) ? indices::FoldedReduces(module_, calls_, copy_, target_)
                                            : NodeSet();
+  copy_.directives = directives;
   return *closed_;
 }
 
 cost::Cost KernelFacts::CostOf(const loop_nest::LoopNest& nest) {
-  return cost::PredictCost(cost::WorkOf(copy_.body, nest, accesses_and_staged(), target_), target_);
+  return cost::PredictCost(cost::WorkOf(copy_.body, nest, accesses_and_staged(), target_, closed()),
+                           target_);
 }
 
 absl::StatusOr<cost::Cost> KernelFacts::CostOf(std::vector<Directive> directives) {

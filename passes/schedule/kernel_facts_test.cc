@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "ir/text/parser.h"
 #include "passes/cost/compute_cost.h"
+#include "passes/cost/memory_cost.h"
 #include "passes/cost/predict_cost.h"
 
 namespace tg::schedule {
@@ -121,6 +122,46 @@ kernel @periods : kernel {schedule = [SCHEDULE]} {
 }
 )";
 
+// Rows of a table at indices from memory.
+constexpr char kGather[] = R"(tg 1
+module @m
+buffer @i : i32[16] input
+buffer @t : f32[5000, 64] input
+buffer @o : f32[16, 64] output
+graph @main {
+  %i = buffer @i : i32
+  %t = buffer @t : f32
+  %k = kernel @gather(%i, %t)
+  sink %k -> @o
+}
+kernel @gather : kernel {axes = [i0:16 global, i1:64 global, r0:5000 reduce], schedule = [SCHEDULE]} {
+  %o = define_global {arg = 0} : ptr<f32, 1024>
+  %os = reshape %o {shape = [16, 64]} : ptr<f32, 1024>
+  %i = define_global {arg = 1} : ptr<i32, 16>
+  %is = reshape %i {shape = [16]} : ptr<i32, 16>
+  %index = load %is : i32
+  %ir = reshape %index {shape = [16, 1, 1]} : i32
+  %ie = expand %ir {shape = [16, 64, 5000]} : i32
+  %io = iota {size = 5000} : index
+  %n = cast %io : i32
+  %nr = reshape %n {shape = [1, 1, 5000]} : i32
+  %ne = expand %nr {shape = [16, 64, 5000]} : i32
+  %t = define_global {arg = 2} : ptr<f32, 320000>
+  %ts = reshape %t {shape = [5000, 64]} : ptr<f32, 320000>
+  %tl = load %ts : f32
+  %tt = permute %tl {axes = [1, 0]} : f32
+  %tr = reshape %tt {shape = [1, 64, 5000]} : f32
+  %te = expand %tr {shape = [16, 64, 5000]} : f32
+  %zero = const 0.0 : f32
+  %same = cmpne %ie, %ne : bool
+  %x = where %same, %zero, %te : f32
+  %s = reduce_axis %x {op = add, axes = [2]} : f32
+  %r = reshape %s {shape = [16, 64]} : f32
+  %w = store %os, %r
+  sink %w
+}
+)";
+
 class KernelCostTest : public testing::Test {
  protected:
   void Read(std::string text, std::string_view schedule) {
@@ -136,7 +177,8 @@ class KernelCostTest : public testing::Test {
     KernelFacts facts(*module_, calls, kernel, target_);
     const auto nest = facts.NestOf(kernel.directives);
     ASSERT_TRUE(nest.ok());
-    work_ = cost::WorkOf(facts.kernel().body, *nest, facts.accesses_and_staged(), target_);
+    work_ = cost::WorkOf(facts.kernel().body, *nest, facts.accesses_and_staged(), target_,
+                         facts.closed());
   }
 
   passes::Target target_ = *passes::FindTarget("cl-cpu");
@@ -206,6 +248,15 @@ TEST_F(KernelCostTest, WithoutALoopAReduceIsComputedForEachResult) {
   Read(kRows, "unroll(r0, 16)");
   EXPECT_DOUBLE_EQ(cost::CountInstructions(work_, target_).arithmetic,
                    64.0 * 128 * (8 * 8 + 6 + 1));
+}
+
+TEST_F(KernelCostTest, AReduceWithoutALoopLoadsOnce) {
+  Read(kGather, "");
+  EXPECT_DOUBLE_EQ(cost::CountInstructions(work_, target_).loads, 2.0 * 16 * 64);
+  // Each row of the table lies somewhere else.
+  for (const cost::MemoryAccess& a : work_.accesses) {
+    if (a.buffer == 2) EXPECT_EQ(cost::FootprintBytes(work_, a, 0, target_), 16 * 64 * 4);
+  }
 }
 
 TEST_F(KernelCostTest, TotalAndLimit) {
