@@ -17,6 +17,10 @@ double UnsharedLoadSeconds(double multiply_adds, const passes::Target& target) {
   return together * std::max(0.0, 2 * target.load_weight - 1);
 }
 
+double LoadSeconds(double loads, const passes::Target& target) {
+  return loads * target.load_seconds;
+}
+
 double TransferSeconds(double bytes, const passes::Target& target) {
   return bytes / target.bytes_per_second;
 }

@@ -18,6 +18,8 @@ double MatrixSeconds(double operations, size_t bits, const passes::Target& targe
 // What `multiply_adds` take longer if each loads its two factors, than in a register tile whose
 // results share loads.
 double UnsharedLoadSeconds(double multiply_adds, const passes::Target& target);
+// Seconds of a work-item that waits for this many loads from memory, one after the other.
+double LoadSeconds(double loads, const passes::Target& target);
 // Seconds to move `bytes` once between memory, or the caches of all cores, and the units.
 double TransferSeconds(double bytes, const passes::Target& target);
 double CoreCacheSeconds(double bytes, const passes::Target& target);

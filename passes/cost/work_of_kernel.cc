@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "passes/cost/access_strides.h"
 #include "passes/cost/kernel_nests.h"
 #include "passes/cost/predict_cost.h"
 
@@ -24,19 +25,15 @@ class WorkBuilder {
   WorkBuilder(const Body& body, const loop_nest::LoopNest& nest,
               const std::vector<analysis::Access>& accesses, const passes::Target& target,
               const NodeSet& closed)
-      : body_(body), s_(nest), accesses_(accesses), target_(target), nests_(nest) {
-    in_axis_.assign(s_.axes.size(), 1);
-    for (const auto& digits : s_.digits) {
-      for (const loop_nest::Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
-    }
+      : body_(body),
+        s_(nest),
+        accesses_(accesses),
+        target_(target),
+        nests_(nest),
+        strides_(nest, nests_, closed) {
     work_.loops = nests_.loops();
-    closed_ = nests_.None();
     for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const analysis::BaseAxis& base = s_.base[s_.axes[i].base];
-      const bool is_closed = base.reduce && closed.Contains(base.reduce);
-      if (!is_closed || s_.axes[i].kind != AxisKind::kReduce) continue;
-      closed_.set(static_cast<unsigned>(i));
-      work_.loops[i].trips = 1;
+      if (strides_.IsClosed(i)) work_.loops[i].trips = 1;
     }
     for (const analysis::PackedValue& value : s_.packed) {
       if (!value.at.empty()) llvm::append_range(copies_, CopiesOf(value));
@@ -191,55 +188,6 @@ class WorkBuilder {
 
   int64_t NumberOfBuffer() { return --last_buffer_; }
 
-  std::vector<int64_t> StridesOf(const analysis::Access& a) const {
-    std::vector<int64_t> strides;
-    for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const std::optional<double> distance =
-          a.DistanceOf(s_.axes[i].base, in_axis_[i], s_.axes[i].max_size);
-      const bool is_known = distance && !CrossesPeriods(a, i);
-      strides.push_back(is_known ? std::llround(std::abs(*distance)) : MemoryAccess::kUnrelated);
-    }
-    return strides;
-  }
-
-  // The address that a closed reduce's term has lies anywhere for each of the results.
-  void ScatterOfClosed(const analysis::Access& a, std::vector<int64_t>& strides) const {
-    AxisSet scattered = nests_.None();
-    for (const unsigned i : nests_.AxesOf(a).set_bits()) {
-      if (closed_.test(i) && a.stride[s_.axes[i].base] != 0) {
-        scattered |= nests_.AxesOfBases(s_.varies[s_.axes[i].base]);
-      }
-    }
-    for (const unsigned i : scattered.set_bits()) {
-      if (strides[i] == 0) strides[i] = MemoryAccess::kUnrelated;
-    }
-  }
-
-  // Whether the steps of a vector may begin anywhere in the period of a quotient or remainder, as
-  // those do of which the last ones overlap: the lanes' addresses are computed one by one.
-  bool CrossesPeriods(const analysis::Access& a, size_t axis) const {
-    const size_t base = s_.axes[axis].base;
-    if (!nests_.IsLanes(axis) || s_.overlap[base] == 0 || a.stride[base]) return false;
-    const auto first = static_cast<double>(s_.base[base].max_size - s_.overlap[base]);
-    return llvm::any_of(a.growth[base], [&](const analysis::GrowthPart& part) {
-      return part.period > 0 && std::fmod(first, part.period) != 0;
-    });
-  }
-
-  // An axis that occurs in another way than in sums, quotients and remainders is one of a window's,
-  // which counts as its three parts.
-  static double QuotientsOf(const analysis::Access& a) {
-    double quotients = 0;
-    for (size_t n = 0; n < a.stride.size(); ++n) {
-      if (a.stride[n]) continue;
-      const bool is_known = n < a.growth.size() && !a.growth[n].empty();
-      quotients += !is_known ? 3
-                             : static_cast<double>(llvm::count_if(
-                                   a.growth[n], [](const auto& part) { return part.period > 0; }));
-    }
-    return quotients;
-  }
-
   // A copy is filled in vectors of its elements.
   bool IsBroadcast(const MemoryAccess& m, const analysis::PackedValue* copy,
                    const AxisSet& axes) const {
@@ -332,11 +280,10 @@ class WorkBuilder {
     MemoryAccess m;
     const analysis::PackedValue* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
-    m.strides = StridesOf(a);
-    ScatterOfClosed(a, m.strides);
+    m.strides = strides_.Of(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
     m.is_store = a.is_store();
-    m.quotients = QuotientsOf(a);
+    m.quotients = AccessStrides::QuotientsOf(a);
     const AxisSet axes = nests_.AxesOf(a);
     for (const unsigned i : axes.set_bits()) m.is_gated |= IsGatedAlong(a, i);
     for (const uint16_t i : m.nest.lanes) {
@@ -480,8 +427,7 @@ class WorkBuilder {
   const std::vector<analysis::Access>& accesses_;
   const passes::Target& target_;
   const KernelNests nests_;
-  AxisSet closed_;                // of reduces that need no loop
-  std::vector<int64_t> in_axis_;  // by axis: its stride as a digit of its base axis
+  const AccessStrides strides_;
   ScheduledWork work_;
   std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
   std::vector<analysis::PackedValue> copies_;

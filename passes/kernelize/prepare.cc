@@ -20,6 +20,7 @@
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/outputs.h"
 #include "passes/kernelize/placement.h"
+#include "passes/kernelize/product_parts.h"
 #include "passes/kernelize/uniform.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/view_repeats.h"
@@ -137,6 +138,11 @@ class Preparer {
           return form ? form : reduce;
         }
         if (const UOp* split = SplitReduce(u, srcs[0])) return split;
+        if (!MustKeepOrder(u)) {
+          const UOp* whole = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+          const UOp* split = SplitProduct(whole, b_, shapes_, target_);
+          if (split && !Gathers(module_, b_.context(), shapes_).Is(whole)) return split;
+        }
         break;
       case Op::kReduceTuple: {
         if (IsEmpty(shapes_.Of(u->src(0)))) {
@@ -228,6 +234,11 @@ class Preparer {
     }
   }
 
+  // Whether the order of a reduce's terms is part of what the module says.
+  bool MustKeepOrder(const UOp* reduce) const {
+    return module_.flags.has(ModuleFlag::kNoReassociate) && reduce->dtype.is_float();
+  }
+
   // Whether so few groups, each of which shares the terms of one result, leave the device idle for
   // longer than another kernel takes.
   bool LeavesIdle(DType type, int64_t results, int64_t terms) const {
@@ -242,8 +253,7 @@ class Preparer {
   // busy. Returns null if the reduce has enough results, or few terms, or no axis of many.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
     const Shape &from = shapes_.Of(u->src(0)), &to = shapes_.Of(u);
-    const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
-    if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
+    if (!IsStatic(from) || MustKeepOrder(u)) return nullptr;
     const int64_t results = NumElements(to);
     const int64_t terms = NumElements(from) / results;
     if (results >= cost::WantedParallelism(target_) || terms < passes::Target::kLongRow)

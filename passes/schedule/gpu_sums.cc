@@ -87,13 +87,80 @@ std::vector<std::string> FirstAxes(const ScheduleBuilder& t) {
   return names;
 }
 
+// Whether several results read the same element.
+bool IsReused(const ScheduleBuilder& t, const analysis::Access& a) {
+  return !a.is_store() &&
+         llvm::any_of(t.Axes(AxisKind::kGlobal), [&](size_t i) { return t.Stride(a, i) == 0; });
+}
+
+bool ReusesAny(const ScheduleBuilder& t) {
+  return llvm::any_of(t.accesses(), [&](const analysis::Access& a) { return IsReused(t, a); });
+}
+
+// Whether operands are reused along different axes, as those of a product, for which other rules
+// are better.
+bool IsProduct(const ScheduleBuilder& t) {
+  size_t reusing = 0;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    reusing += llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
+      return !a.is_store() && t.Stride(a, i) == 0;
+    });
+  }
+  return reusing > 1;
+}
+
+// Sums of columns, all of one shape: a group has neighbouring columns, so that it reads whole
+// sectors of memory, and its work-items share the terms of each. Returns false if there are enough
+// results for a work-item each, or too few terms for a group.
+bool GroupAcross(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces) {
+  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
+  if (globals.empty() || t.IsSymbolic(globals.back())) return false;
+  if (t.WorkItems() >= EnoughItems(t)) return false;
+  const passes::Target& target = t.target();
+  const int64_t row = 2 * target.least_group_items;
+  const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), row);
+  std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
+  for (const loop_nest::AxisList& axes : reduces) {
+    names.emplace_back();
+    for (size_t i : axes) names.back().push_back(t.nest().axes[i].name);
+  }
+  int64_t terms = 1;
+  for (size_t i : reduces[0]) {
+    if (t.IsSymbolic(i)) return false;
+    terms *= t.Size(i);
+  }
+  const int64_t most = target.MostItems(static_cast<double>(t.WorkItems() / neighbours),
+                                        static_cast<double>(neighbours * terms));
+  // From the outermost axis, until there are enough work-items.
+  std::vector<int64_t> shares;
+  int64_t items = 1;
+  for (size_t i : reduces[0]) {
+    shares.push_back(GreatestDivisor(t.Size(i), most / row / items));
+    items *= shares.back();
+  }
+  if (items == 1 || neighbours * items < target.least_group_items) return false;
+  if (!t.Try<directive::Local>(globals.back(), neighbours)) return false;
+  for (size_t k = 0; k < shares.size(); ++k) {
+    const size_t axis = t.nest().AxisNamed(names[0][k]);
+    const bool whole = t.Size(axis) == shares[k];
+    if (shares[k] == 1) continue;
+    if (!t.Try<directive::Group>(axis, shares[k])) return false;
+    const std::string group = whole ? names[0][k] : names[0][k] + ".1";
+    for (size_t n = 1; n < names.size(); ++n)
+      t.TryWith<directive::Group>(t.nest().AxisNamed(names[n][k]), group);
+  }
+  t.Neighbours(t.Axes(AxisKind::kLocal).back());
+  return true;
+}
+
 }  // namespace
 
 bool ScheduleGpuSums(ScheduleBuilder& t) {
   const std::vector<loop_nest::AxisList> all = AxesByReduce(t);
   if (all.empty() || t.IsSymbolic(all[0].back())) return false;
   const loop_nest::AxisList& reduces = all[0];
-  size_t along = 0;  // reduces with contiguous terms
+  // Reduces with contiguous terms. What all results read says nothing about the order of terms.
+  size_t along = 0;
   for (const loop_nest::AxisList& axes : all) {
     // A group can share reduces of one shape only.
     const bool alike = std::equal(
@@ -101,35 +168,12 @@ bool ScheduleGpuSums(ScheduleBuilder& t) {
         [&](size_t a, size_t b) { return t.nest().axes[a].size == t.nest().axes[b].size; });
     if (!alike) return false;
     along += llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
-      return !a.is_store() && t.Stride(a, axes.back()) == 1;
+      return !a.is_store() && t.Stride(a, axes.back()) == 1 && !IsReused(t, a);
     });
   }
-  for (const analysis::Access& a : t.accesses()) {
-    if (a.is_store()) continue;
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      // An operand that is reused makes it a product, for which other rules are better.
-      if (t.Stride(a, i) == 0) return false;
-    }
-  }
-  if (along == all.size() && !Nests(t)) return GroupAlong(t, all);
-  if (along > 0 || all.size() > 1) return false;
-  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
-  if (globals.empty() || t.IsSymbolic(globals.back())) return false;
-  if (t.WorkItems() >= EnoughItems(t)) return false;
-  const int64_t row = 2 * t.target().least_group_items;
-  const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), row);
-  if (t.IsSymbolic(reduces[0])) return false;
-  const int64_t terms = t.Size(reduces[0]);
-  const int64_t most = t.target().MostItems(static_cast<double>(t.WorkItems() / neighbours),
-                                            static_cast<double>(neighbours * terms));
-  const int64_t share = GreatestDivisor(terms, most / row);
-  const bool is_group = share > 1 && neighbours * share >= t.target().least_group_items;
-  if (!is_group) return false;
-  const std::string first = t.nest().axes[reduces[0]].name;
-  if (!t.Try<directive::Local>(globals.back(), neighbours)) return false;
-  if (!t.Try<directive::Group>(t.nest().AxisNamed(first), share)) return false;
-  t.Neighbours(t.Axes(AxisKind::kLocal).back());
-  return true;
+  if (along == all.size() && !Nests(t)) return !ReusesAny(t) && GroupAlong(t, all);
+  if (along > 0 || Nests(t) || IsProduct(t)) return false;
+  return GroupAcross(t, all);
 }
 
 bool NestedWindows(ScheduleBuilder& t) {

@@ -255,7 +255,8 @@ TEST_F(KernelCostTest, AReduceWithoutALoopLoadsOnce) {
   EXPECT_DOUBLE_EQ(cost::CountInstructions(work_, target_).loads, 2.0 * 16 * 64);
   // Each row of the table lies somewhere else.
   for (const cost::MemoryAccess& a : work_.accesses) {
-    if (a.buffer == 2) EXPECT_EQ(cost::FootprintBytes(work_, a, 0, target_), 16 * 64 * 4);
+    if (a.buffer != 2) continue;
+    EXPECT_EQ(cost::FootprintBytes(work_, a, 0, target_), 16 * 64 * 4);
   }
 }
 

@@ -222,8 +222,7 @@ def _wrong_graphs():
     yield case("branches of different types, under a condition on data, with an open dimension",
                model(by_data, [value("x", ["frames/second", 3]), value("from", [1], INT64)], [Y],
                      [tensor("to", [1], longs(1), INT64)]),
-               "If 'n': branches whose results differ in type or rank, under a condition that depends on data "
-               "(its inputs have open dimensions: frames/second; --var gives one its size, --max its greatest)")
+               "If 'n': branches whose results differ in type or rank, under a condition that depends on data")
     yield one("a loop without end", node("Loop", ["", "t", "x"], ["y"], attributes=[
         subgraph("body", [node("Identity", ["c"], ["d"]), node("Relu", ["v"], ["w"])],
                  [value("i", [], INT64), value("c", [], BOOL), value("v", [2, 3])],
