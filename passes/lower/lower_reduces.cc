@@ -22,8 +22,9 @@ bool IsZero(const UOp* x) {
 
 class ReduceLowering {
  public:
-  // `locals`: all local ids of the kernel.
-  ReduceLowering(Builder& b, std::vector<const UOp*> locals) : b_(b), locals_(std::move(locals)) {}
+  // `locals`: all local ids of the kernel. `loops`: those around all stores.
+  ReduceLowering(Builder& b, std::vector<const UOp*> locals, std::vector<const UOp*> loops)
+      : b_(b), locals_(std::move(locals)), loops_(std::move(loops)) {}
 
   const UOp* Reduce(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials);
@@ -38,16 +39,32 @@ class ReduceLowering {
   const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
                          const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
 
+  // The loops around a value, where it is computed: all that it varies with, and all in whose
+  // iterations a copy that it reads is filled again.
+  std::vector<const UOp*> LoopsAround(const UOp* x);
+
   Builder& b_;
-  const std::vector<const UOp*> locals_;
+  const std::vector<const UOp*> locals_, loops_;
   FreeLeaves free_;
 };
+
+std::vector<const UOp*> ReduceLowering::LoopsAround(const UOp* x) {
+  std::vector<const UOp*> around = free_.RangesOf(x);
+  const auto is_local_copy = [](const UOp* u) {
+    return u->op == Op::kStage && u->dtype.space() == AddrSpace::kLocal;
+  };
+  if (loops_.empty() || llvm::none_of(PostOrder(x), is_local_copy)) return around;
+  for (const UOp* loop : loops_) {
+    if (!llvm::is_contained(around, loop)) around.push_back(loop);
+  }
+  return around;
+}
 
 const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
   const DType t = x->dtype;
   int64_t count = 1;
   const UOp* i = LaneNumber(b_, free_.UnrollsOf(x), count);
-  std::vector<const UOp*> outer = free_.RangesOf(x);
+  std::vector<const UOp*> outer = LoopsAround(x);
   std::erase_if(outer, [&](const UOp* r) {
     return std::find(ranges.begin(), ranges.end(), r) != ranges.end();
   });
@@ -112,7 +129,7 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
     }
     return sum;
   };
-  const std::vector<const UOp*> outer = free_.RangesOf(x);
+  const std::vector<const UOp*> outer = LoopsAround(x);
   const UOp* mem = b_.Scratch(DType::Pointer(t.scalar(), group * lanes, AddrSpace::kLocal));
   const UOp* before = mem;
   if (!outer.empty()) {
@@ -168,10 +185,16 @@ const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp
 
 }  // namespace
 
+std::vector<const UOp*> LoopsAroundStores(const UOp* sink) {
+  if (sink->num_srcs != 1 || sink->src(0)->op != Op::kEnd) return {};
+  const UOpSpan ranges = sink->src(0)->srcs().subspan(1);
+  return {ranges.begin(), ranges.end()};
+}
+
 void LowerReduces(Body& body) {
   const std::vector<const UOp*> order = PostOrder(body.root);
   Builder b(*body.context);
-  ReduceLowering reduces(b, indices::LocalIds(order));
+  ReduceLowering reduces(b, indices::LocalIds(order), LoopsAroundStores(body.root));
   NodeMap<const UOp*> map;
   llvm::SmallVector<const UOp*, 8> srcs;
   for (const UOp* u : order) {

@@ -21,6 +21,9 @@ namespace tg::lower {
 // step. Other numbers of parts are few: after one barrier every work-item reads all of them.
 void LowerReduces(Body& body);
 
+// The ranges around all stores, which one `end` below the sink closes.
+std::vector<const UOp*> LoopsAroundStores(const UOp* sink);
+
 }  // namespace tg::lower
 
 #endif  // TG_PASSES_LOWER_LOWER_REDUCES_H_

@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/indices/local_ids.h"
 #include "passes/indices/rebuild.h"
+#include "passes/lower/lower_reduces.h"
 #include "passes/lower/stage_placement.h"
 
 namespace tg::lower {
@@ -16,13 +17,6 @@ namespace {
 
 using Filled = StagePlacement::Filled;
 using StepStore = StagePlacement::StepStore;
-
-// The ranges around all stores, which one `end` below the sink closes.
-std::vector<const UOp*> LoopsAroundStores(const UOp* sink) {
-  if (sink->num_srcs != 1 || sink->src(0)->op != Op::kEnd) return {};
-  const UOpSpan ranges = sink->src(0)->srcs().subspan(1);
-  return {ranges.begin(), ranges.end()};
-}
 
 // Rebuilds the body with each stage placed separately. Step stores are added and barriers are
 // merged afterwards.
