@@ -26,9 +26,10 @@
 #define TG_PASSES_REWRITE_PATTERN_H_
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "ir/module_flags.h"
 #include "ir/op.h"
@@ -285,9 +286,26 @@ consteval auto rule(Domain domain, L lhs, R rhs, G guard = {}, const char* file 
   return Rule<L, decltype(Lift(rhs)), G>{lhs, Lift(rhs), guard, domain, file, line};
 }
 
+// A list of rules. Not a std::tuple, whose constructors and get() take a compiler as long as all
+// else that is made of a list.
+template <size_t kNumber, typename R>
+struct Numbered {
+  R rule;
+};
+template <typename Numbers, typename... R>
+struct Rules;
+template <size_t... I, typename... R>
+struct Rules<std::index_sequence<I...>, R...> : Numbered<I, R>... {
+  static constexpr size_t kSize = sizeof...(R);
+};
+template <size_t kNumber, typename R>
+constexpr const R& RuleAt(const Numbered<kNumber, R>& numbered) {
+  return numbered.rule;
+}
+
 template <typename... R>
 consteval auto rules(R... r) {
-  return std::make_tuple(r...);
+  return Rules<std::index_sequence_for<R...>, R...>{{r}...};
 }
 
 }  // namespace pattern

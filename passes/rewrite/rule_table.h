@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -109,27 +108,34 @@ const UOp* ApplyRule(const R& rule, const UOp* u, RuleContext& rc) {
 
 template <const auto& kRules>
 class RuleTable {
-  using Rules = std::remove_cvref_t<decltype(kRules)>;
-  static constexpr size_t kSize = std::tuple_size_v<Rules>;
+  static constexpr size_t kSize = std::remove_cvref_t<decltype(kRules)>::kSize;
   template <size_t kRule>
-  using RuleAt = std::tuple_element_t<kRule, Rules>;
+  using TypeOf = std::remove_cvref_t<decltype(pattern::RuleAt<kRule>(kRules))>;
 
-  template <Op kOp>
-  static constexpr auto kRulesOf = []<size_t... I>(std::index_sequence<I...>) {
-    constexpr size_t kCount = (size_t{RuleAt<I>::HasRoot(kOp)} + ... + 0);
-    std::array<size_t, kCount> list{};
-    [[maybe_unused]] size_t n = 0;
-    ((RuleAt<I>::HasRoot(kOp) ? void(list[n++] = I) : void()), ...);
-    return list;
+  // By op: the rules that have it at their root, in their order.
+  struct Roots {
+    std::array<uint16_t, kNumOps> count{};
+    std::array<std::array<uint16_t, kSize>, kNumOps> rules{};
+  };
+  static constexpr Roots kRoots = []<size_t... I>(std::index_sequence<I...>) {
+    Roots roots;
+    const auto add = [&](size_t rule, auto has_root) {
+      for (size_t op = 0; op < kNumOps; ++op) {
+        if (!has_root(static_cast<Op>(op))) continue;
+        roots.rules[op][roots.count[op]++] = static_cast<uint16_t>(rule);
+      }
+    };
+    (add(I, &TypeOf<I>::HasRoot), ...);
+    return roots;
   }
   (std::make_index_sequence<kSize>());
 
   template <size_t kRule>
   [[gnu::always_inline]] static const UOp* Try(const UOp* u, [[maybe_unused]] Domain operands,
                                                RuleContext& rc, uint32_t* number) {
-    constexpr const auto& rule = std::get<kRule>(kRules);
+    constexpr const auto& rule = pattern::RuleAt<kRule>(kRules);
     const UOp* v = nullptr;
-    if constexpr (RuleAt<kRule>::kIsCustom) {
+    if constexpr (TypeOf<kRule>::kIsCustom) {
       v = rule.fn(u, rc);
     } else {
       if (!pattern::MayApply(rule, u, operands, rc)) return nullptr;
@@ -144,14 +150,14 @@ class RuleTable {
     const UOp* v = nullptr;
     const Domain operands = pattern::OperandDomain<kOp>(u);
     [&]<size_t... I>(std::index_sequence<I...>) {
-      (void)((v = Try<kRulesOf<kOp>[I]>(u, operands, rc, number)) || ...);
+      (void)((v = Try<kRoots.rules[static_cast<size_t>(kOp)][I]>(u, operands, rc, number)) || ...);
     }
-    (std::make_index_sequence<kRulesOf<kOp>.size()>());
+    (std::make_index_sequence<kRoots.count[static_cast<size_t>(kOp)]>());
     return v;
   }
   template <Op kOp>
   static constexpr RuleListFn FnFor() {
-    if constexpr (kRulesOf<kOp>.empty()) {
+    if constexpr (kRoots.count[static_cast<size_t>(kOp)] == 0) {
       return nullptr;
     } else {
       return &ForOp<kOp>;
@@ -163,7 +169,7 @@ class RuleTable {
   (std::make_index_sequence<kNumOps>());
 
   template <size_t kRule>
-  static constexpr auto kRuleAt = std::get<kRule>(kRules);
+  static constexpr auto kRuleAt = pattern::RuleAt<kRule>(kRules);
   static constexpr auto kData = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<pattern::RuleData, kSize>{pattern::RuleDataOf<kRuleAt<I>>::Get()...};
   }

@@ -13,10 +13,10 @@ namespace {
 
 template <const auto& kRules, size_t kRule>
 const UOp* Apply(const UOp* u, rewrite::RuleContext& rc) {
-  if (!std::tuple_element_t<kRule, std::remove_cvref_t<decltype(kRules)>>::HasRoot(u->op)) {
+  if (!rewrite::pattern::RuleAt<kRule>(kRules).HasRoot(u->op)) {
     return nullptr;
   }
-  return rewrite::pattern::ApplyRule(std::get<kRule>(kRules), u, rc);
+  return rewrite::pattern::ApplyRule(rewrite::pattern::RuleAt<kRule>(kRules), u, rc);
 }
 
 template <const auto& kRules>
@@ -26,7 +26,7 @@ void AddCases(std::vector<RuleCase>& out) {
          {rewrite::Describe(rewrite::RuleTable<kRules>::kList.rules[I]), &Apply<kRules, I>}),
      ...);
   }
-  (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(kRules)>>>());
+  (std::make_index_sequence<std::remove_cvref_t<decltype(kRules)>::kSize>());
 }
 
 bool Uses(const rewrite::PatternTree& t, rewrite::PatternTree::Kind kind, Op op) {

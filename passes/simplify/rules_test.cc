@@ -83,12 +83,12 @@ TEST(Prover, RefutesWhatIsFalse) {
   std::vector<rewrite::RuleInfo> infos;
   [&]<size_t... I>(std::index_sequence<I...>) {
     (infos.push_back([] {
-      static constexpr auto kRule = std::get<I>(kFalse);
+      static constexpr auto kRule = rewrite::pattern::RuleAt<I>(kFalse);
       return rewrite::Describe(RuleDataOf<kRule>::Get());
     }()),
      ...);
   }
-  (std::make_index_sequence<std::tuple_size_v<decltype(kFalse)>>());
+  (std::make_index_sequence<decltype(kFalse)::kSize>());
   for (const rewrite::RuleInfo& info : infos) {
     bool refuted = false;
     for (const rewrite::Domain d : {Z, S, U, B}) {

@@ -61,7 +61,7 @@ struct Case {
 
 template <size_t kRule>
 const UOp* Apply(const UOp* u, rewrite::RuleContext& rc) {
-  return ApplyRule(std::get<kRule>(kSubsumed), u, rc);
+  return ApplyRule(rewrite::pattern::RuleAt<kRule>(kSubsumed), u, rc);
 }
 
 std::vector<Case> Cases() {
@@ -70,7 +70,7 @@ std::vector<Case> Cases() {
     (out.push_back({rewrite::Describe(rewrite::RuleTable<kSubsumed>::kList.rules[I]), &Apply<I>}),
      ...);
   }
-  (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(kSubsumed)>>>());
+  (std::make_index_sequence<std::remove_cvref_t<decltype(kSubsumed)>::kSize>());
   return out;
 }
 
