@@ -243,6 +243,15 @@ bool Polynomial::IsNonNegative(analysis::Bounds& bounds, std::span<const Polynom
   return llvm::any_of(facts, [&](const Polynomial& fact) {
     std::optional<Polynomial> rest = Plus(fact, -1);
     if (rest && rest->IsNonNegative(bounds)) return true;
+    // The multiple that takes one of the monomials away.
+    for (const auto& [monomial, coefficient] : fact.terms_) {
+      const auto here = terms_.find(monomial);
+      if (here == terms_.end() || monomial.empty() || here->second % coefficient != 0) continue;
+      const int64_t factor = here->second / coefficient;
+      if (factor < 2) continue;
+      rest = Plus(fact, -factor);
+      if (rest && rest->IsNonNegative(bounds)) return true;
+    }
     const auto divided = DividedBy(fact);
     if (!divided || divided->first.is_zero() || divided->first.Range(bounds).lo < 0) return false;
     return divided->second.IsNonNegative(bounds);

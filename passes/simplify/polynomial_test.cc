@@ -209,6 +209,29 @@ TEST(Polynomial, PaddedAxesAreWithinTheirExtentsUnderTheirGuards) {
   EXPECT_NE(under(b.Alu(Op::kFloorDiv, {beyond, row})), under(b.Index(0)));
 }
 
+// Frames of 512 samples, one every 160: the last sample of the last frame is within the signal.
+TEST(Polynomial, StridedFramesAreWithinTheSignalUnderTheirGuards) {
+  Module module;
+  module.vars.push_back({"v", 512, 8000, {}});
+  Context ctx;
+  Builder b(ctx);
+  Simplifier simplify(ctx, &module);
+  const UOp* n = b.Var("v");
+  const UOp* frames =
+      b.Sub(b.Alu(Op::kFloorDiv, {b.Add(n, b.Index(128)), b.Index(160)}), b.Index(3));
+  const UOp* blocks = b.Alu(Op::kFloorDiv, {b.Add(n, b.Index(1728)), b.Index(2240)});
+  const UOp* frame = b.Add(b.Mul(b.Range(blocks), b.Index(14)), b.Unroll(0, 14));
+  const auto under = [&](const UOp* value) {
+    return simplify(b.Where(b.Lt(frame, frames), value, b.Index(-1)));
+  };
+  const auto sample = [&](int64_t of) {
+    return b.Add(b.Mul(frame, b.Index(160)), b.Range(b.Index(of)));
+  };
+  const UOp *inside = sample(512), *beyond = sample(513);
+  EXPECT_EQ(under(b.Alu(Op::kFloorMod, {inside, n})), under(inside));
+  EXPECT_NE(under(b.Alu(Op::kFloorMod, {beyond, n})), under(beyond));
+}
+
 TEST(Polynomial, WhatIsProvenIsTrue) {
   int proven = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
