@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,25 +21,27 @@
 namespace tg::tokenizer {
 namespace {
 
-// Symbols have numbers: first the tokens, then the strings that merges name and the vocabulary
-// lacks.
-class BytePairEncoder : public TextEncoder {
+// Symbols have numbers: first the tokens, then the strings that bytes and merges name and the
+// vocabulary lacks.
+class SymbolNumbers {
  public:
-  explicit BytePairEncoder(const Vocabulary& vocabulary)
-      : vocabulary_(vocabulary), pre_tokenizer_(*vocabulary.pre_tokenizer()) {}
-
-  absl::Status Init() {
-    std::map<std::string, int32_t> others;
-    const auto symbol = [&](const std::string& spelling) {
-      if (const auto token = vocabulary_.Find(spelling)) return *token;
-      const auto next = static_cast<int32_t>(vocabulary_.size() + others.size());
-      return others.emplace(spelling, next).first->second;
-    };
+  explicit SymbolNumbers(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
     for (int byte = 0; byte < 256; ++byte) {
-      bytes_[byte] = symbol(std::string(SpellByte(static_cast<uint8_t>(byte))));
+      bytes_[byte] = NumberOf(std::string(SpellByte(static_cast<uint8_t>(byte))));
     }
+  }
+
+  int32_t NumberOf(const std::string& spelling) {
+    if (const auto token = vocabulary_.Find(spelling)) return *token;
+    const auto next = static_cast<int32_t>(vocabulary_.size() + others_.size());
+    return others_.emplace(spelling, next).first->second;
+  }
+
+  // Of each merge its two symbols and the one that they become.
+  absl::StatusOr<std::vector<int32_t>> OfMerges() {
+    std::vector<int32_t> numbers;
     const std::vector<std::string>& merges = vocabulary_.data().merges;
-    merges_.reserve(merges.size());
+    numbers.reserve(3 * merges.size());
     for (size_t rank = 0; rank < merges.size(); ++rank) {
       const std::string& merge = merges[rank];
       // The first character may itself be a space in files that do not spell it otherwise.
@@ -47,10 +50,48 @@ class BytePairEncoder : public TextEncoder {
         return absl::InvalidArgumentError(absl::StrCat("tokenizer.ggml.merges: merge ", rank, ", '",
                                                        merge, "', is not two symbols"));
       }
-      const std::string left = merge.substr(0, space);
-      const std::string right = merge.substr(space + 1);
-      const uint64_t key = PairKey(symbol(left), symbol(right));
-      merges_.emplace(key, Joined<int32_t>{static_cast<int32_t>(rank), symbol(left + right)});
+      const std::string left = merge.substr(0, space), right = merge.substr(space + 1);
+      numbers.push_back(NumberOf(left));
+      numbers.push_back(NumberOf(right));
+      numbers.push_back(NumberOf(left + right));
+    }
+    return numbers;
+  }
+
+  const std::array<int32_t, 256>& bytes() const { return bytes_; }
+
+ private:
+  const Vocabulary& vocabulary_;
+  std::map<std::string, int32_t> others_;
+  std::array<int32_t, 256> bytes_{};
+};
+
+class BytePairEncoder : public TextEncoder {
+ public:
+  explicit BytePairEncoder(const Vocabulary& vocabulary)
+      : vocabulary_(vocabulary), pre_tokenizer_(*vocabulary.pre_tokenizer()) {}
+
+  absl::Status Init() {
+    SymbolNumbers symbols(vocabulary_);
+    bytes_ = symbols.bytes();
+    std::vector<int32_t> own;
+    std::span<const int32_t> numbers = vocabulary_.data().numbered_merges;
+    if (numbers.empty()) {
+      absl::StatusOr<std::vector<int32_t>> made = symbols.OfMerges();
+      if (!made.ok()) return made.status();
+      own = *std::move(made);
+      numbers = own;
+    }
+    if (numbers.size() % 3 != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(numbers.size(), " numbers of merges are not three of each"));
+    }
+    const size_t merges = numbers.size() / 3;
+    merges_.reserve(merges);
+    for (size_t rank = 0; rank < merges; ++rank) {
+      const std::span<const int32_t> merge = numbers.subspan(3 * rank, 3);
+      merges_.emplace(PairKey(merge[0], merge[1]),
+                      Joined<int32_t>{static_cast<int32_t>(rank), merge[2]});
     }
     if (!vocabulary_.pre_tokenizer()->ignores_merges) return absl::OkStatus();
     for (size_t i = 0; i < vocabulary_.size(); ++i) {
@@ -123,12 +164,24 @@ class BytePairEncoder : public TextEncoder {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TextEncoder>> MakeBytePairEncoder(const Vocabulary& vocabulary) {
-  if (vocabulary.data().merges.empty()) {
+  if (vocabulary.data().merges.empty() && vocabulary.data().numbered_merges.empty()) {
     return absl::InvalidArgumentError("the file has no tokenizer.ggml.merges");
   }
   auto encoder = std::make_unique<BytePairEncoder>(vocabulary);
   if (const absl::Status status = encoder->Init(); !status.ok()) return status;
   return encoder;
+}
+
+absl::Status NumberMerges(TokenizerData& data) {
+  if (data.merges.empty()) return absl::OkStatus();
+  absl::StatusOr<Vocabulary> vocabulary = Vocabulary::Make(data);
+  if (!vocabulary.ok()) return vocabulary.status();
+  if (vocabulary->kind() != VocabularyKind::kBytePair) return absl::OkStatus();
+  absl::StatusOr<std::vector<int32_t>> numbers = SymbolNumbers(*vocabulary).OfMerges();
+  if (!numbers.ok()) return numbers.status();
+  data.numbered_merges = *std::move(numbers);
+  data.merges.clear();
+  return absl::OkStatus();
 }
 
 }  // namespace tg::tokenizer

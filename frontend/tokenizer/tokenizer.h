@@ -66,6 +66,8 @@ struct TokenizerData {
   std::optional<bool> lowercase;         // tokenizer.ggml.normalizer.lowercase: of WordPiece
   std::optional<bool> strip_accents;     // tokenizer.ggml.normalizer.strip_accents: as lowercase
   std::string chat_template;             // tokenizer.chat_template: Jinja, see chat_template.h
+  // What NumberMerges makes of `merges`, whose place it takes; no key has it.
+  std::vector<int32_t> numbered_merges;
 };
 
 struct EncodeOptions {
@@ -134,6 +136,10 @@ class Tokenizer {
 // vocabulary without tokens, lists of different lengths, an id outside of the vocabulary, or a
 // merge of unknown tokens.
 absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(TokenizerData data);
+
+// Replaces the texts of merges by numbers of their symbols, of which a tokenizer is made in less
+// time. Errors as those of MakeTokenizer; does nothing to a vocabulary without merges.
+absl::Status NumberMerges(TokenizerData& data);
 
 }  // namespace tg::tokenizer
 

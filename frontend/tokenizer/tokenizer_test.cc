@@ -62,14 +62,21 @@ TEST_P(EqualIds, OfEachText) {
   std::replace(fields.begin(), fields.end(), ';', '\n');
   auto data = ParseVocabularyText(absl::StrCat(ReadFile(vocabulary), fields, "\n"));
   ASSERT_TRUE(data.ok()) << data.status();
-  const auto tokenizer = Make(*std::move(data));
+  TokenizerData numbered = *data;
+  ASSERT_EQ(NumberMerges(numbered), absl::OkStatus());
+  EXPECT_EQ(numbered.merges.empty(), data->merges.empty() || data->model == "gpt2");
+  EXPECT_EQ(numbered.numbered_merges.size(), data->model == "gpt2" ? 3 * data->merges.size() : 0);
+  const auto tokenizer = Make(*std::move(data)), of_numbers = Make(std::move(numbered));
   ASSERT_NE(tokenizer, nullptr);
+  ASSERT_NE(of_numbers, nullptr);
   size_t count = 0;
   for (const std::string& text : *texts) {
     ASSERT_TRUE(std::getline(expected, line)) << "too few ids";
     std::istringstream numbers(line);
     const std::vector<TokenId> ids{std::istream_iterator<TokenId>(numbers), {}};
-    EXPECT_EQ(tokenizer->Encode(text, {.parse_special = true, .add_special = true}), ids) << text;
+    for (const Tokenizer* each : {tokenizer.get(), of_numbers.get()}) {
+      EXPECT_EQ(each->Encode(text, {.parse_special = true, .add_special = true}), ids) << text;
+    }
     count += ids.size();
   }
   EXPECT_GT(count, 1000u);
@@ -236,6 +243,11 @@ TEST(TokenizerErrors, NameTheKey) {
          d.merges = {"a b", "ab"};
        },
        "tokenizer.ggml.merges: merge 1, 'ab', is not two symbols"},
+      {[](TokenizerData& d) {
+         d.model = "gpt2";
+         d.numbered_merges = {3, 4};
+       },
+       "2 numbers of merges are not three of each"},
       {[](TokenizerData& d) { d.tokens.clear(); }, "tokenizer.ggml.tokens has 0 tokens"},
       {[](TokenizerData& d) { d.tokens[4] = "a"; }, "tokens 3 and 4 are both 'a'"},
       {[](TokenizerData& d) { d.token_types.pop_back(); },

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontend/tokenizer/tokenizer.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "llvm/Support/raw_ostream.h"
@@ -174,6 +175,7 @@ absl::StatusOr<std::unique_ptr<Module>> ReadTextModel(
   llm::CompiledText text;
   text.sizes = llm::SizesOf(model);
   TG_ASSIGN_OR_RETURN(text.tokenizer, llm::TokenizerDataOf(file->model()));
+  TG_RETURN_IF_ERROR(tokenizer::NumberMerges(text.tokenizer));
   attachments.push_back(
       artifact::MakeAttachment(llm::kTextModel, llm::EncodeText(std::move(text))));
   return std::move(model.module);

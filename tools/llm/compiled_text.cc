@@ -25,7 +25,7 @@ void Fields(A& a, CompiledText& text) {
   Strings(a, "a list of tokens", t.tokens);
   a.List("a list of scores", t.scores, [&](float& score) { a.Number(score); });
   a.List("a list of types", t.token_types, [&](int32_t& type) { a.Number(type); });
-  Strings(a, "a list of merges", t.merges);
+  a.List("a list of merges", t.numbered_merges, [&](int32_t& number) { a.Number(number); });
   for (std::optional<int64_t>* id : {&t.bos_id, &t.eos_id, &t.eot_id, &t.eom_id, &t.unknown_id,
                                      &t.separator_id, &t.padding_id, &t.mask_id}) {
     Optional(a, *id);

@@ -149,7 +149,7 @@ def main():
                          "with the .tgx file, and with the model and full caches; the file's size by the model's. "
                          "A text model: tg-llm to the logits behind three tokens, and llama.cpp."
                          % options.rounds,
-                 "unit": "ms", "peer": "ONNX Runtime's session and first run",
+                 "unit": "ms", "peer": "ONNX Runtime's session and first run; of text, llama.cpp's",
                  "measured": time.strftime("%Y-%m-%d"), "machine": options.machine, "rows": rows}
         with open(options.json, "w") as file:
             json.dump(table, file, indent=1)

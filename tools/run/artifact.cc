@@ -21,7 +21,6 @@ absl::Status ModelRun::ReadArtifact(const std::string& path) {
         std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),
         std::pair("--max-memory", flags_.gates.max_memory_bytes.has_value()),
         std::pair("--check", flags_.check || flags_.check_kernels),
-        std::pair("--dump-kernels", !flags_.dump_kernels.empty()),
         std::pair("--device=reference", flags_.devices.plain == "reference")}) {
     if (given) return InvalidArgument(flag, " needs the model; ", path, " is compiled");
   }
@@ -44,7 +43,23 @@ absl::Status ModelRun::ReadArtifact(const std::string& path) {
   return FindGraph();
 }
 
+absl::Status ModelRun::UnpackAllSources() {
+  artifact::Artifact& artifact = artifact_->artifact();
+  for (size_t d = 0; d < artifact.executable.devices.size(); ++d) {
+    if (const absl::Status status = UnpackSources(artifact, d); !status.ok()) {
+      return InvalidArgument(path_, ": ", std::string(status.message()));
+    }
+    for (const runtime::CompiledKernel& kernel : artifact.executable.devices[d].kernels) {
+      if (kernel.code.source.empty()) {
+        return InvalidArgument("--dump-kernels: ", path_, " has no source of its kernels");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ModelRun::OpenArtifact() {
+  if (!flags_.dump_kernels.empty()) TG_RETURN_IF_ERROR(UnpackAllSources());
   runtime::OpenOptions options = OpenOptionsOf(/*is_observed=*/false);
   options.verify = flags_.verify;
   options.note = [](const std::string& text) { llvm::errs() << "tg-run: " << text << "\n"; };

@@ -49,6 +49,7 @@ class ModelRun {
   // artifact.cc: a compiled model instead of a module.
   absl::Status ReadArtifact(const std::string& path);
   absl::Status OpenArtifact();
+  absl::Status UnpackAllSources();
   // Sets graph_.
   absl::Status FindGraph();
   absl::Status ReadInputs();
