@@ -7,6 +7,7 @@
 
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
+#include "passes/half/factors.h"
 #include "passes/half/half.h"
 #include "passes/kernelize/kernelize.h"
 #include "passes/linearize/linearize.h"
@@ -33,6 +34,7 @@ inline constexpr auto kPipeline = std::to_array<const Pass*>({
 // Passes that a pipeline can name but that are not part of the default pipeline.
 inline constexpr auto kOtherPasses = std::to_array<const Pass*>({
     &simplify::kSimplifyPass,
+    &half::kHalfFactorsPass,
     &half::kHalfPass,
 });
 

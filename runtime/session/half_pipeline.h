@@ -8,8 +8,8 @@
 
 namespace tg::runtime {
 
-// The pipeline with the pass that stores halves, behind the one that makes kernels. InvalidArgument
-// if it has no such pass.
+// The pipeline with the pass that rounds factors of products before the one that makes kernels, and
+// the pass that stores halves behind it. InvalidArgument if it makes no kernels.
 absl::StatusOr<passes::Pipeline> WithHalf(const passes::PassRegistry& registry,
                                           passes::Pipeline pipeline);
 
