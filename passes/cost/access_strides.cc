@@ -32,7 +32,8 @@ std::vector<int64_t> AccessStrides::Of(const analysis::Access& a) const {
   }
   // The address that a closed reduce's term has lies anywhere for each of the results.
   AxisSet scattered = nests_.None();
-  for (const unsigned i : nests_.AxesOf(a).set_bits()) {
+  const AxisSet axes = nests_.AxesOf(a);  // outlives its range of bits
+  for (const unsigned i : axes.set_bits()) {
     const size_t base = s_.axes[i].base;
     if (IsClosed(i) && a.stride[base] != 0) scattered |= nests_.AxesOfBases(s_.varies[base]);
   }

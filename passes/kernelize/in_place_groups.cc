@@ -11,12 +11,6 @@
 namespace tg::kernelize {
 namespace {
 
-// Whether the draft computes each element of a whole buffer without sums.
-bool IsElementwiseDraft(const KernelDraft& d, ShapeMap& shapes) {
-  return d.nodes.size() == 1 && !d.copy && d.reduce_terms.empty() && d.vars.empty() &&
-         IsStatic(shapes.Of(d.nodes[0])) && (!d.targets[0] || IsWholeMemory(d.nodes[0]->src(0)));
-}
-
 // Whether the draft reads of `version` the element that it computes, and nothing else of its
 // buffer.
 bool ReadsInPlace(const KernelDraft& d, const UOp* version) {
@@ -159,6 +153,11 @@ class Grouper {
 };
 
 }  // namespace
+
+bool IsElementwiseDraft(const KernelDraft& d, ShapeMap& shapes) {
+  return d.nodes.size() == 1 && !d.copy && d.reduce_terms.empty() && d.vars.empty() &&
+         IsStatic(shapes.Of(d.nodes[0])) && (!d.targets[0] || IsWholeMemory(d.nodes[0]->src(0)));
+}
 
 std::vector<std::vector<size_t>> FindInPlaceGroups(const std::vector<KernelDraft>& drafts,
                                                    const WriteAfterRead& order,

@@ -14,6 +14,9 @@
 
 namespace tg::kernelize {
 
+// Whether the draft computes each element of a whole buffer without sums.
+bool IsElementwiseDraft(const KernelDraft& draft, ShapeMap& shapes);
+
 // Returns groups of two to `max_members` drafts without reduces and of one shape. Each writer of a
 // group waits for readers of what it overwrites, which are in the group and read the element that
 // it writes; but for them, the group's drafts have one level. Lowers the level of the writers to

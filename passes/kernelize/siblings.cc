@@ -9,6 +9,7 @@
 #include "passes/kernelize/contractions.h"
 #include "passes/kernelize/in_place_groups.h"
 #include "passes/kernelize/prepare.h"
+#include "passes/kernelize/small_results.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
@@ -175,6 +176,9 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     if (joined != SIZE_MAX) continue;
     groups.push_back({i});
     inputs.push_back(d.inputs);
+  }
+  if (options.fuse) {
+    JoinSmallResults(drafts, order, placement, shapes, target, options.max_inputs, groups);
   }
   return groups;
 }
