@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu_sums.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,25 +11,39 @@
 namespace tg::schedule {
 namespace {
 
+// The names of the axes of each reduce.
+std::vector<std::vector<std::string>> NamesOf(const ScheduleBuilder& t,
+                                              const std::vector<loop_nest::AxisList>& reduces) {
+  std::vector<std::vector<std::string>> names;
+  for (const loop_nest::AxisList& axes : reduces) {
+    names.emplace_back();
+    for (size_t i : axes) names.back().push_back(t.nest().axes[i].name);
+  }
+  return names;
+}
+
+// How many terms a reduce along these axes has; nullopt if an axis is symbolic.
+std::optional<int64_t> TermsOf(const ScheduleBuilder& t, const loop_nest::AxisList& axes) {
+  int64_t terms = 1;
+  for (size_t i : axes) {
+    if (t.IsSymbolic(i)) return std::nullopt;
+    terms *= t.Size(i);
+  }
+  return terms;
+}
+
 // Distributes the reduces, all of one shape, over the work-items of a group: first their innermost
 // axes, which are contiguous in memory, then further ones until there are enough work-items.
 // Returns false if there are too few terms for a group.
 bool GroupAlong(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces) {
   const passes::Target& target = t.target();
-  std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
-  for (const loop_nest::AxisList& axes : reduces) {
-    names.emplace_back();
-    for (size_t i : axes) names.back().push_back(t.nest().axes[i].name);
-  }
-  int64_t terms = 1;
-  for (size_t i : reduces[0]) {
-    if (t.IsSymbolic(i)) return false;
-    terms *= t.Size(i);
-  }
-  const int64_t most = target.MostItems(t.WorkItems(), terms);
+  std::vector<std::vector<std::string>> names = NamesOf(t, reduces);
+  const std::optional<int64_t> terms = TermsOf(t, reduces[0]);
+  if (!terms) return false;
+  const int64_t most = target.MostItems(t.WorkItems(), *terms);
   const size_t num_axes = names[0].size();
   const bool is_short = t.Size(reduces[0].back()) < target.group_items / 2;
-  if (is_short && terms < target.least_steps * most) return false;
+  if (is_short && *terms < target.least_steps * most) return false;
   for (auto& of_one : names)
     of_one.back() = InAccessesPadded<directive::Unroll>(t, of_one.back(), most);
   int64_t items = 1;
@@ -119,18 +134,11 @@ bool GroupAcross(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& red
   const passes::Target& target = t.target();
   const int64_t row = 2 * target.least_group_items;
   const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), row);
-  std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
-  for (const loop_nest::AxisList& axes : reduces) {
-    names.emplace_back();
-    for (size_t i : axes) names.back().push_back(t.nest().axes[i].name);
-  }
-  int64_t terms = 1;
-  for (size_t i : reduces[0]) {
-    if (t.IsSymbolic(i)) return false;
-    terms *= t.Size(i);
-  }
+  const std::vector<std::vector<std::string>> names = NamesOf(t, reduces);
+  const std::optional<int64_t> terms = TermsOf(t, reduces[0]);
+  if (!terms) return false;
   const int64_t most = target.MostItems(static_cast<double>(t.WorkItems() / neighbours),
-                                        static_cast<double>(neighbours * terms));
+                                        static_cast<double>(neighbours * *terms));
   // From the outermost axis, until there are enough work-items.
   std::vector<int64_t> shares;
   int64_t items = 1;
