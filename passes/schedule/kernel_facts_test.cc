@@ -254,10 +254,13 @@ TEST_F(KernelCostTest, AReduceWithoutALoopLoadsOnce) {
   Read(kGather, "");
   EXPECT_DOUBLE_EQ(cost::CountInstructions(work_, target_).loads, 2.0 * 16 * 64);
   // Each row of the table lies somewhere else.
+  size_t loads = 0;
   for (const cost::MemoryAccess& a : work_.accesses) {
     if (a.buffer != 2) continue;
+    ++loads;
     EXPECT_EQ(cost::FootprintBytes(work_, a, 0, target_), 16 * 64 * 4);
   }
+  EXPECT_EQ(loads, 1);
 }
 
 TEST_F(KernelCostTest, TotalAndLimit) {
