@@ -73,6 +73,7 @@ std::vector<Target> MakePresets() {
   gpu.items_per_unit = 256;
   gpu.kernel_seconds = 4e-6;
   gpu.sector_bytes = 32;
+  gpu.accesses_in_turn = 0.7;
   gpu.step_seconds = 4.2e-7;
   gpu.overlapped_instructions = 40;
   gpu.instruction_seconds = 9e-10;

@@ -18,8 +18,6 @@ constexpr double kRegistersOfSum = 2.5;
 // A unit's cache moves two sectors in the time that local memory takes for the bytes of one, and
 // looks up three lines in the time that local memory takes for the bytes of two. Fitted.
 constexpr double kSectorTime = 1.0 / 2, kLineTime = 2.0 / 3;
-// The part of these times in which other subgroups' accesses do not proceed. Fitted.
-constexpr double kAccessTime = 0.7;
 
 // A multiplication and a shift for a quotient, the same again and a difference for a remainder, and
 // a comparison with its bound, each with half the rate of floats.
@@ -146,7 +144,8 @@ double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
     bytes += StepsOf(work, a.nest, Steps::kSerial) * subgroups * form.instructions *
              std::max(WordBytes(target), moved);
   }
-  return kAccessTime * GroupsOfUnit(work, target) * bytes / target.local_bytes_per_second;
+  const double seconds = bytes / target.local_bytes_per_second;
+  return target.accesses_in_turn * GroupsOfUnit(work, target) * seconds;
 }
 
 double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {

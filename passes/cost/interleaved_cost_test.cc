@@ -12,17 +12,13 @@
 namespace tg::cost {
 namespace {
 
-// Of the time in which a unit moves words, what other subgroups' accesses do not hide.
-constexpr double kAccessTime = 0.7;
-
 passes::Target Interleaved() {
   passes::Target target;
   target.subgroup_size = 32;
   target.compute_units = 4;
   target.mem_width = 16;
   target.sector_bytes = 32;
-  // A word for each of a subgroup's work-items in 1 ns.
-  target.local_bytes_per_second = 128e9 * kAccessTime;
+  target.local_bytes_per_second = 128e9;  // a word for each of a subgroup's work-items in 1 ns
   target.max_unit_items = 1024;
   target.unit_registers = 32768;
   target.unit_local_memory = 32768;
