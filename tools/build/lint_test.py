@@ -191,6 +191,15 @@ class LintTest(unittest.TestCase):
     def test_readme_is_short(self):
         self.assertLess(len(read("README.md").split()), MAX_README_WORDS)
 
+    def test_small_binary_has_the_options_of_its_configuration(self):
+        """A transition cannot name a configuration of .bazelrc, so that small.bzl repeats its options."""
+        def options(path, lines, option):
+            with open(os.path.join(ROOT, path)) as source:
+                found = [o for line in source if re.match(lines, line) for o in re.findall(option, line)]
+            return sorted({o for o in found if not re.fullmatch(r"-O\w", o)})
+        self.assertEqual(options("tools/build/small.bzl", r" +\S", r'"(-[^"/]\S*?)"'),
+                         options(".bazelrc", r"build:(opt|small) ", r"--(?:copt|linkopt)=(\S+)"))
+
     def test_header_guards(self):
         problems = []
         for path in self.ending(".h"):
