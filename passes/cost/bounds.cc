@@ -74,4 +74,17 @@ double Utilization(double groups, double items, const passes::Target& target) {
   return groups / (rounds * units) * full;
 }
 
+double PartsSeconds(const ProductSize& size, int64_t parts, int64_t share,
+                    const passes::Target& target) {
+  const int64_t words = target.AccessWords();
+  const auto items =
+      static_cast<double>(size.results * parts * share) / static_cast<double>(words * words);
+  const double busy = std::min(1.0, items / static_cast<double>(WantedParallelism(target)));
+  const double waits = LoadSeconds(
+      static_cast<double>(size.terms) / static_cast<double>(parts * share * size.step), target);
+  const double computed = std::max(size.arithmetic / busy, waits);
+  if (parts == 1) return computed;
+  return computed + StoredSeconds(static_cast<double>(size.results * parts * size.bytes), target);
+}
+
 }  // namespace tg::cost

@@ -50,6 +50,18 @@ double RowUtilization(const passes::Target& target, double parallel, double row)
 // are idle, and so are work-items that are missing in a subgroup.
 double Utilization(double groups, double items, const passes::Target& target);
 
+// A sum of products on a GPU, which may be added up from parts.
+struct ProductSize {
+  int64_t results = 1, terms = 1;
+  int64_t step = 1;       // terms whose loads a work-item issues together
+  int64_t bytes = 4;      // of a result
+  double arithmetic = 0;  // seconds of the fully used device
+};
+// Seconds of it with this many parts, where `share` work-items of a group share the terms of a
+// result, and of storing and loading the parts if there are several.
+double PartsSeconds(const ProductSize& size, int64_t parts, int64_t share,
+                    const passes::Target& target);
+
 }  // namespace tg::cost
 
 #endif  // TG_PASSES_COST_BOUNDS_H_

@@ -21,56 +21,34 @@ struct Division {
   double seconds = std::numeric_limits<double>::infinity();
 };
 
-class ProductCost {
- public:
-  ProductCost(const UOp* reduce, ShapeMap& shapes, const passes::Target& target)
-      : target_(target), bytes_(ByteSize(reduce->dtype.scalar())) {
-    const UOp* product = reduce->src(0);
-    results_ = NumElements(shapes.Of(reduce));
-    terms_ = NumElements(shapes.Of(product)) / results_;
-    const auto operations = 2.0 * static_cast<double>(results_) * static_cast<double>(terms_);
-    step_ = TermsOfStep(reduce, shapes, target.AccessWords());
-    const UOp* factor = product->src(0);
-    while (IsMovement(factor->op) || factor->op == Op::kCast) factor = factor->src(0);
-    arithmetic_ = target.HasMatrixInstructions() && IsMatrixProduct(product, shapes)
-                      ? cost::MatrixSeconds(operations, BitWidth(factor->dtype.scalar()), target)
-                      : cost::ArithmeticSeconds(operations, target);
+// The terms whose loads a work-item issues together: those of unrolled loops.
+int64_t TermsOfStep(const UOp* reduce, ShapeMap& shapes, int64_t words) {
+  int64_t step = 1;
+  for (int64_t a : llvm::reverse(reduce->list(1))) {
+    const int64_t size = shapes.Of(reduce->src(0))[static_cast<size_t>(a)].value();
+    if (size == 1) continue;
+    if (size > directive::Unroll::kMost) return std::max(step, words);
+    if (step > 1 && (step >= words || size >= words)) return step;
+    step *= size;
   }
+  return step;
+}
 
-  int64_t terms() const { return terms_; }
-
-  // With this many parts, where `share` work-items of a group share the terms of a result.
-  double Seconds(int64_t parts, int64_t share) const {
-    const int64_t words = target_.AccessWords();
-    const auto items =
-        static_cast<double>(results_ * parts * share) / static_cast<double>(words * words);
-    const double busy =
-        std::min(1.0, items / static_cast<double>(cost::WantedParallelism(target_)));
-    const double waits = cost::LoadSeconds(
-        static_cast<double>(terms_) / static_cast<double>(parts * share * step_), target_);
-    const double computed = std::max(arithmetic_ / busy, waits);
-    if (parts == 1) return computed;
-    return computed + cost::StoredSeconds(static_cast<double>(results_ * parts * bytes_), target_);
-  }
-
- private:
-  // The terms whose loads a work-item issues together: those of unrolled loops.
-  static int64_t TermsOfStep(const UOp* reduce, ShapeMap& shapes, int64_t words) {
-    int64_t step = 1;
-    for (int64_t a : llvm::reverse(reduce->list(1))) {
-      const int64_t size = shapes.Of(reduce->src(0))[static_cast<size_t>(a)].value();
-      if (size == 1) continue;
-      if (size > directive::Unroll::kMost) return std::max(step, words);
-      if (step > 1 && (step >= words || size >= words)) return step;
-      step *= size;
-    }
-    return step;
-  }
-
-  const passes::Target& target_;
-  int64_t bytes_, results_ = 0, terms_ = 0, step_ = 1;
-  double arithmetic_ = 0;
-};
+cost::ProductSize SizeOf(const UOp* reduce, ShapeMap& shapes, const passes::Target& target) {
+  const UOp* product = reduce->src(0);
+  cost::ProductSize size;
+  size.bytes = ByteSize(reduce->dtype.scalar());
+  size.results = NumElements(shapes.Of(reduce));
+  size.terms = NumElements(shapes.Of(product)) / size.results;
+  size.step = TermsOfStep(reduce, shapes, target.AccessWords());
+  const auto operations = 2.0 * static_cast<double>(size.results) * static_cast<double>(size.terms);
+  const UOp* factor = product->src(0);
+  while (IsMovement(factor->op) || factor->op == Op::kCast) factor = factor->src(0);
+  size.arithmetic = target.HasMatrixInstructions() && IsMatrixProduct(product, shapes)
+                        ? cost::MatrixSeconds(operations, BitWidth(factor->dtype.scalar()), target)
+                        : cost::ArithmeticSeconds(operations, target);
+  return size;
+}
 
 // The work-items of a group that share the terms of a result along the outermost axis of terms. If
 // there are other axes, they divide it; a single one may be padded.
@@ -90,24 +68,24 @@ const UOp* SplitProduct(const UOp* reduce, Builder& b, ShapeMap& shapes,
   const Shape from = shapes.Of(reduce->src(0)), to = shapes.Of(reduce);
   if (!target.is_gpu || !target.HidesWaits() || !IsStatic(from)) return nullptr;
   if (!IsContraction(reduce, shapes)) return nullptr;
-  const ProductCost cost(reduce, shapes, target);
+  const cost::ProductSize product = SizeOf(reduce, shapes, target);
   std::vector<size_t> axes;  // of terms, the outermost first
   for (int64_t a : reduce->list(1)) {
     if (!from[static_cast<size_t>(a)].Is(1)) axes.push_back(static_cast<size_t>(a));
   }
   llvm::sort(axes);
   if (axes.empty()) return nullptr;
-  const double whole =
-      cost.Seconds(1, SharingItems(from[axes[0]].value(), axes.size() > 1, target));
+  const double whole = cost::PartsSeconds(
+      product, 1, SharingItems(from[axes[0]].value(), axes.size() > 1, target), target);
   // A part has the terms of a block that a group copies to its local memory.
-  const int64_t most = cost.terms() / (2 * target.least_group_items);
+  const int64_t most = product.terms / (2 * target.least_group_items);
   Division best;
   int64_t outer = 1;
   for (size_t n = 0; n < axes.size() && outer <= most; ++n) {
     const int64_t extent = from[axes[n]].value();
     for (int64_t size = 2; size <= extent && outer * size <= most; ++size) {
       if (extent % size != 0) continue;
-      const double seconds = cost.Seconds(outer * size, 1);
+      const double seconds = cost::PartsSeconds(product, outer * size, 1, target);
       if (seconds < best.seconds) best = {n + 1, size, outer * size, seconds};
     }
     outer *= extent;
