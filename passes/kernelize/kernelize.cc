@@ -19,7 +19,7 @@
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/online_softmax.h"
 #include "passes/kernelize/placement.h"
-#include "passes/kernelize/predicted_splits.h"
+#include "passes/kernelize/predicted_moves.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/requirements.h"
 #include "passes/kernelize/share_kernels.h"
@@ -54,7 +54,7 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
   for (const UOp* u : draft.nodes) {
     const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];
     absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
-                    std::string(Mnemonic(u->op)), " by ", name, ": ", r.reason, "\n");
+                    std::string(Mnemonic(u->op)), " by ", name, ": ", r.reason.text, "\n");
     for (const UOp* k : staged.Get(u)) {
       absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": kept ",
                       std::string(Mnemonic(k->op)), " inside ", name, ": ",
@@ -104,15 +104,16 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   // The number of rounds is bounded: each round except the last one adds a buffer for an assign or
   // a copy of a version, and does so at most once for each node.
   const size_t most = 2 * CountVersions(order.Get()) + 1;
-  const StoredByPrediction stored =
-      FindPredictedSplits(module, body, shapes, context.target, options, fused, order.Get());
+  const FusionChoices choices = FindPredictedMoves(
+      {module, body, order.Get(), shapes, context.target, options, fused}, context.workers);
   for (size_t round = 0;; ++round) {
     TG_CHECK(round < most);
     Placement placement(module, body, order.Get());
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
-    const MaterializationPlan plan = PlanMaterialization(
-        module, body, shapes, uses, context.target, options, fused, stored, read_uses, order.Get());
+    const MaterializationPlan plan =
+        PlanMaterialization({module, body, order.Get(), shapes, context.target, options, fused},
+                            choices, uses, read_uses);
     DraftNumbers numbers;
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {

@@ -125,24 +125,22 @@ const UOp* ComputedValue(const UOp* u) {
   return u;
 }
 
-MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
-                                        UseTable& uses, const passes::Target& target,
-                                        const MaterializationOptions& options, const NodeSet& fused,
-                                        const StoredByPrediction& stored,
-                                        NodeMap<UseList>& read_uses, UOpSpan order) {
+MaterializationPlan PlanMaterialization(const PlannedGraph& graph, const FusionChoices& choices,
+                                        UseTable& uses, NodeMap<UseList>& read_uses) {
+  const UOpSpan order = graph.order;
   Reasons forced;
-  for (const UOp* u : stored) forced.Set(u, "its kernel is predicted to be slower than two");
+  for (const UOp* u : choices.stored)
+    forced.Set(u, "its kernel is predicted to be slower than two");
   // The cost of a value depends on which of its sources are stored, which depends on the value's
   // uses. A few rounds settle it.
   constexpr int kRounds = 4;
   FusionFacts known;
-  Gathers gathers(module, *body.context, shapes);
+  Gathers gathers(graph.module, *graph.body.context, graph.shapes);
   gathers.FindAll(order);
-  CostModel cost(module, body, shapes, target, gathers);
+  CostModel cost(graph.module, graph.body, graph.shapes, graph.target, gathers);
   for (int round = 1;; ++round) {
     read_uses = {};
-    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, gathers, options,
-                                   forced, known, fused, read_uses);
+    PlannedRound found = PlanRound(graph, choices, uses, cost, gathers, forced, known, read_uses);
     MaterializationPlan& plan = found.plan;
     found.facts.stored = AlsoStored(known.stored, found.facts.stored, plan);
     // These facts are collected over all rounds; otherwise rounds could undo each other here too.
@@ -164,7 +162,7 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
     }
     known = std::move(found.facts);
     if (round < kRounds && news) continue;
-    const auto most = static_cast<size_t>(options.max_inputs);
+    const auto most = static_cast<size_t>(graph.options.max_inputs);
     if (most == 0 || !LimitInputs(order, plan, most, forced)) {
       return std::move(plan);
     }

@@ -21,11 +21,17 @@
 
 namespace tg::kernelize {
 
+// Why a value is stored.
+struct Reason {
+  std::string text;        // for `explain`
+  bool by_bounds = false;  // whether bounds of costs are all that is against computing it in place
+};
+
 // A node whose value is stored in a buffer, by a kernel.
 struct Realized {
   const UOp* node = nullptr;
-  std::string reason;  // for `explain`
-  Shape rows;          // the stored shape with split axes (row_shape.h); empty: not split
+  Reason reason;
+  Shape rows;  // the stored shape with split axes (row_shape.h); empty: not split
 };
 
 // A staged node: a value that the only kernel that uses it caches in its memory.
@@ -62,18 +68,28 @@ struct MaterializationOptions {
   bool keep = true;  // whether kernels stage values in kernel memory
 };
 
-// Values that are stored because kernels are predicted to be faster so (predicted_splits.h).
-using StoredByPrediction = llvm::DenseSet<const UOp*>;
+// A graph that is partitioned into kernels: what all its plans have in common.
+struct PlannedGraph {
+  const Module& module;
+  const Body& body;
+  UOpSpan order;  // the nodes that the root reaches, sources first
+  ShapeMap& shapes;
+  const passes::Target& target;
+  const MaterializationOptions& options;
+  // Nodes that are computed in place at any cost, together with all nodes below them down to nodes
+  // that must be stored.
+  const NodeSet& fused;
+};
 
-// Makes the plan for the graph `body`. `fused`: nodes that are computed in place at any cost,
-// together with all nodes below them down to nodes that must be stored. `stored`: nodes that are
-// stored in any case. `read_uses` receives, for each stored node, its uses by kernels. `order`: the
-// nodes that the root reaches, sources first.
-MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
-                                        UseTable& uses, const passes::Target& target,
-                                        const MaterializationOptions& options, const NodeSet& fused,
-                                        const StoredByPrediction& stored,
-                                        NodeMap<UseList>& read_uses, UOpSpan order);
+// Decisions that predictions of whole kernels have made (predicted_moves.h), and not bounds: values
+// that are stored, and values that are not.
+struct FusionChoices {
+  llvm::DenseSet<const UOp*> stored, in_place;
+};
+
+// Makes the plan of a graph. `read_uses` receives, for each stored node, its uses by kernels.
+MaterializationPlan PlanMaterialization(const PlannedGraph& graph, const FusionChoices& choices,
+                                        UseTable& uses, NodeMap<UseList>& read_uses);
 
 }  // namespace tg::kernelize
 

@@ -12,23 +12,23 @@
 
 namespace tg::kernelize {
 
-Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                 const passes::Target& target, CostModel& cost, Gathers& gathers,
-                 const MaterializationOptions& options, const Reasons& forced,
-                 const FusionFacts& known, const NodeSet& fused, NodeMap<UseList>& read_uses)
-    : body_(body),
-      order_(order),
-      shapes_(shapes),
+Planner::Planner(const PlannedGraph& graph, const FusionChoices& choices, UseTable& uses,
+                 CostModel& cost, Gathers& gathers, const Reasons& forced, const FusionFacts& known,
+                 NodeMap<UseList>& read_uses)
+    : body_(graph.body),
+      order_(graph.order),
+      shapes_(graph.shapes),
       uses_(uses),
-      target_(target),
+      target_(graph.target),
       cost_(cost),
       gathers_(gathers),
-      options_(options),
+      options_(graph.options),
+      choices_(choices),
       known_(known),
-      fused_(fused),
+      fused_(graph.fused),
       read_uses_(read_uses),
       reasons_(forced) {
-  node_uses_.Reserve(body.context->num_nodes());
+  node_uses_.Reserve(body_.context->num_nodes());
   facts_.rows = known.rows;
   facts_.products = known.products;
   cost_.ComputeExpressionCosts(order_, known.stored, known.staged);
@@ -94,13 +94,14 @@ void Planner::Visit(const UOp* u) {
     reasons_.Set(u, by_copy ? "copied to " + DeviceOf(value) : "assign");
   }
   if (!reasons_.Has(u)) {
-    std::string reason =
-        known_.products.Contains(u) ? "a tile of matrix instructions has one product" : Decide(u);
-    const bool stores = !reason.empty() && !fused_.Contains(u);
-    if (stores && cost_.IsFreeWidening(u)) {
-      Force(CostModel::SourceOfWidening(u), reason);
+    const bool is_product = known_.products.Contains(u);
+    std::string reason = is_product ? "a tile of matrix instructions has one product" : Decide(u);
+    const UOp* const stored = cost_.IsFreeWidening(u) ? CostModel::SourceOfWidening(u) : u;
+    const bool stores = !reason.empty() && !fused_.Contains(u) && !StaysInPlace(stored);
+    if (stores && stored != u) {
+      Force(stored, reason, !is_product);
     } else if (stores) {
-      reasons_.Set(u, std::move(reason));
+      reasons_.Set(u, std::move(reason), !is_product);
     }
   }
   if (fused_.Contains(u) && !reasons_.Has(u)) {
@@ -140,9 +141,9 @@ std::string Planner::DeviceOf(const UOp* copy) const {
   return name.empty() ? "the default device" : "device '" + name + "'";
 }
 
-void Planner::Force(const UOp* u, std::string_view reason) {
+void Planner::Force(const UOp* u, std::string_view reason, bool by_bounds) {
   if (!IsStored(u) && !IsCall(u->op) && u->dtype != kVoid && !reasons_.Has(u)) {
-    reasons_.Set(u, std::string(reason));
+    reasons_.Set(u, std::string(reason), by_bounds);
   }
 }
 
@@ -179,13 +180,10 @@ void Planner::Propagate(const UOp* u) {
   }
 }
 
-PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                       const passes::Target& target, CostModel& cost, Gathers& gathers,
-                       const MaterializationOptions& options, const Reasons& forced,
-                       const FusionFacts& known, const NodeSet& fused,
-                       NodeMap<UseList>& read_uses) {
-  Planner planner(body, order, shapes, uses, target, cost, gathers, options, forced, known, fused,
-                  read_uses);
+PlannedRound PlanRound(const PlannedGraph& graph, const FusionChoices& choices, UseTable& uses,
+                       CostModel& cost, Gathers& gathers, const Reasons& forced,
+                       const FusionFacts& known, NodeMap<UseList>& read_uses) {
+  Planner planner(graph, choices, uses, cost, gathers, forced, known, read_uses);
   PlannedRound round;
   round.plan = planner.Run();
   planner.MoveTo(round);

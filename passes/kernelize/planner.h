@@ -15,16 +15,18 @@
 
 namespace tg::kernelize {
 
-// For each stored node, the reason as a text.
+// For each stored node, the reason.
 class Reasons {
  public:
-  bool Has(const UOp* u) const { return !Of(u).empty(); }
-  const std::string& Of(const UOp* u) const { return text_.Get(u); }
+  bool Has(const UOp* u) const { return !Of(u).text.empty(); }
+  const Reason& Of(const UOp* u) const { return reasons_.Get(u); }
   // A later call for the same node replaces the reason.
-  void Set(const UOp* u, std::string reason) { text_[u] = std::move(reason); }
+  void Set(const UOp* u, std::string text, bool by_bounds = false) {
+    reasons_[u] = {std::move(text), by_bounds};
+  }
 
  private:
-  SparseNodeMap<std::string> text_;
+  SparseNodeMap<Reason> reasons_;
 };
 
 // Facts that one round of planning passes to the next.
@@ -75,12 +77,11 @@ struct PlannedRound {
   std::vector<DependsOnStaged> asked;
 };
 
-// `order`: the nodes of graph `body`, sources first. `forced`: nodes that are stored in any case.
-// `known`: the facts of the previous round. The other parameters are those of PlanMaterialization.
-PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                       const passes::Target& target, CostModel& cost, Gathers& gathers,
-                       const MaterializationOptions& options, const Reasons& forced,
-                       const FusionFacts& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
+// `forced`: nodes that are stored in any case. `known`: the facts of the previous round. The other
+// parameters are those of PlanMaterialization.
+PlannedRound PlanRound(const PlannedGraph& graph, const FusionChoices& choices, UseTable& uses,
+                       CostModel& cost, Gathers& gathers, const Reasons& forced,
+                       const FusionFacts& known, NodeMap<UseList>& read_uses);
 
 }  // namespace tg::kernelize
 

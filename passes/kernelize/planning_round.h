@@ -16,11 +16,9 @@ namespace tg::kernelize {
 
 class Planner {
  public:
-  // `order`: the graph's nodes, sources first.
-  Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-          const passes::Target& target, CostModel& cost, Gathers& gathers,
-          const MaterializationOptions& options, const Reasons& forced, const FusionFacts& known,
-          const NodeSet& fused, NodeMap<UseList>& read_uses);
+  Planner(const PlannedGraph& graph, const FusionChoices& choices, UseTable& uses, CostModel& cost,
+          Gathers& gathers, const Reasons& forced, const FusionFacts& known,
+          NodeMap<UseList>& read_uses);
 
   MaterializationPlan Run();
 
@@ -46,7 +44,10 @@ class Planner {
 
   std::string DeviceOf(const UOp* copy) const;
 
-  void Force(const UOp* u, std::string_view reason);
+  void Force(const UOp* u, std::string_view reason, bool by_bounds = false);
+
+  // Whether a prediction has decided that `u` is not stored, whatever the bounds say.
+  bool StaysInPlace(const UOp* u) const { return choices_.in_place.contains(u); }
 
   // The shape that a row-fused kernel stores, with split axes. If the work-items of a group share a
   // row, neighbouring axes of the row are merged, because a group distributes one axis only.
@@ -114,6 +115,7 @@ class Planner {
   CostModel& cost_;
   Gathers& gathers_;
   const MaterializationOptions& options_;
+  const FusionChoices& choices_;
   const FusionFacts& known_;
   NodeSet fused_;            // nodes computed in place at any cost
   NodeMap<uint32_t> users_;  // by node: the number of its users, and one of them

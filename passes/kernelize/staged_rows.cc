@@ -52,7 +52,7 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   // The work-items of a row compute its results as well, however few terms the reduce has.
   const double seconds =
       std::max(cost_.ReduceSeconds(u, evaluations), cost_.WriteSeconds(u, parallel * row));
-  if (cost::IdleSeconds(seconds, busy) > cost_.StoreSeconds(u)) return false;
+  if (!StaysInPlace(u) && cost::IdleSeconds(seconds, busy) > cost_.StoreSeconds(u)) return false;
   state.serial = serial;
   return true;
 }
@@ -90,7 +90,7 @@ bool Planner::Stages(const UOp* u, const std::string& reason) {
   const double lost =
       cost_.StagingSeconds(u, parallel, staged_elements, serial ? staged_elements : 1) +
       cost_.MatrixSeconds(u);
-  if (lost > cost_.StoreSeconds(u)) return false;
+  if (!StaysInPlace(u) && lost > cost_.StoreSeconds(u)) return false;
   staged_[u] = {kernel, reason};
   stages_ |= !known_.staged.Contains(u);
   facts_.staged.Insert(u);
