@@ -31,6 +31,7 @@ double Planner::Evaluations(UseId use) {
 }
 
 std::string Planner::Decide(const UOp* u) {
+  in_place_seconds_ = 0;
   const bool gather = gathers_.Is(u);
   const bool reduce = u->op == Op::kReduceAxis && !gather;
   const UseList& uses = node_uses_[u];
@@ -56,6 +57,7 @@ std::string Planner::Decide(const UOp* u) {
     const bool is_short = expression.weight <= static_cast<double>(target_.short_terms);
     if (expression.reduces && !is_short) {
       bool repeated = false;
+      in_place_seconds_ = cost_.ComputeSeconds(expression, evaluations - size);
       if (FusesRows(u, &repeated)) return "";
       if (!again) {
         std::string reason = how();
@@ -72,6 +74,7 @@ std::string Planner::Decide(const UOp* u) {
     if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
     // If row fusion is lost, the reduces that rows share must be stored in other kernels.
     if (LosesRows(uses)) repeat += cost::LaunchSeconds(expression.rows, target_);
+    in_place_seconds_ = repeat;
     if (repeat > cost_.StoreSeconds(u)) return how();
     // In a row-fused kernel a value with several uses may be staged, which costs less than a
     // buffer. The cost of recomputing it stops at values that the last round stored, since the
@@ -116,6 +119,7 @@ std::string Planner::Decide(const UOp* u) {
   }
   // A reduce that rows share stays, or others might have to be stored instead. One that has several
   // results for each row is part of a staged value, and may leave.
+  in_place_seconds_ = lost;
   const bool frees = size >= 2 * items || (size > parallel && expression.rows > 0);
   const bool is_shared = serial != 0 && size <= parallel;
   if (!is_shared && frees && lost > cost_.StoreSeconds(u)) {

@@ -9,6 +9,7 @@
 #ifndef TG_PASSES_KERNELIZE_MATERIALIZATION_H_
 #define TG_PASSES_KERNELIZE_MATERIALIZATION_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ namespace tg::kernelize {
 
 // Why a value is stored.
 struct Reason {
-  std::string text;        // for `explain`
-  bool by_bounds = false;  // whether bounds of costs are all that is against computing it in place
+  std::string text;  // for `explain`
+  // If bounds of costs are all that is against computing it in place: the seconds that this would
+  // add, by these bounds.
+  std::optional<double> in_place_seconds;
 };
 
 // A node whose value is stored in a buffer, by a kernel.

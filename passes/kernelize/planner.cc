@@ -97,11 +97,13 @@ void Planner::Visit(const UOp* u) {
     const bool is_product = known_.products.Contains(u);
     std::string reason = is_product ? "a tile of matrix instructions has one product" : Decide(u);
     const UOp* const stored = cost_.IsFreeWidening(u) ? CostModel::SourceOfWidening(u) : u;
+    std::optional<double> in_place_seconds;
+    if (!is_product) in_place_seconds = in_place_seconds_;
     const bool stores = !reason.empty() && !fused_.Contains(u) && !StaysInPlace(stored);
     if (stores && stored != u) {
-      Force(stored, reason, !is_product);
+      Force(stored, reason, in_place_seconds);
     } else if (stores) {
-      reasons_.Set(u, std::move(reason), !is_product);
+      reasons_.Set(u, std::move(reason), in_place_seconds);
     }
   }
   if (fused_.Contains(u) && !reasons_.Has(u)) {
@@ -141,9 +143,9 @@ std::string Planner::DeviceOf(const UOp* copy) const {
   return name.empty() ? "the default device" : "device '" + name + "'";
 }
 
-void Planner::Force(const UOp* u, std::string_view reason, bool by_bounds) {
+void Planner::Force(const UOp* u, std::string_view reason, std::optional<double> in_place_seconds) {
   if (!IsStored(u) && !IsCall(u->op) && u->dtype != kVoid && !reasons_.Has(u)) {
-    reasons_.Set(u, std::string(reason), by_bounds);
+    reasons_.Set(u, std::string(reason), in_place_seconds);
   }
 }
 

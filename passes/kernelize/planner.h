@@ -5,6 +5,7 @@
 #define TG_PASSES_KERNELIZE_PLANNER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,8 @@ class Reasons {
   bool Has(const UOp* u) const { return !Of(u).text.empty(); }
   const Reason& Of(const UOp* u) const { return reasons_.Get(u); }
   // A later call for the same node replaces the reason.
-  void Set(const UOp* u, std::string text, bool by_bounds = false) {
-    reasons_[u] = {std::move(text), by_bounds};
+  void Set(const UOp* u, std::string text, std::optional<double> in_place_seconds = std::nullopt) {
+    reasons_[u] = {std::move(text), in_place_seconds};
   }
 
  private:

@@ -4,6 +4,7 @@
 #ifndef TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
 #define TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,8 @@ class Planner {
 
   std::string DeviceOf(const UOp* copy) const;
 
-  void Force(const UOp* u, std::string_view reason, bool by_bounds = false);
+  void Force(const UOp* u, std::string_view reason,
+             std::optional<double> in_place_seconds = std::nullopt);
 
   // Whether a prediction has decided that `u` is not stored, whatever the bounds say.
   bool StaysInPlace(const UOp* u) const { return choices_.in_place.contains(u); }
@@ -130,6 +132,7 @@ class Planner {
   bool cuts_ = false, stages_ = false;
   llvm::DenseMap<const UOp*, StagedValue> staged_;
   Reasons reasons_;
+  double in_place_seconds_ = 0;  // as Reason's, of the value about which is being decided
 };
 
 }  // namespace tg::kernelize

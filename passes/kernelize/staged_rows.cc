@@ -52,7 +52,9 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   // The work-items of a row compute its results as well, however few terms the reduce has.
   const double seconds =
       std::max(cost_.ReduceSeconds(u, evaluations), cost_.WriteSeconds(u, parallel * row));
-  if (!StaysInPlace(u) && cost::IdleSeconds(seconds, busy) > cost_.StoreSeconds(u)) return false;
+  const double idle = cost::IdleSeconds(seconds, busy);
+  in_place_seconds_ = std::min(in_place_seconds_, idle);
+  if (!StaysInPlace(u) && idle > cost_.StoreSeconds(u)) return false;
   state.serial = serial;
   return true;
 }
@@ -90,6 +92,7 @@ bool Planner::Stages(const UOp* u, const std::string& reason) {
   const double lost =
       cost_.StagingSeconds(u, parallel, staged_elements, serial ? staged_elements : 1) +
       cost_.MatrixSeconds(u);
+  in_place_seconds_ = std::min(in_place_seconds_, lost);
   if (!StaysInPlace(u) && lost > cost_.StoreSeconds(u)) return false;
   staged_[u] = {kernel, reason};
   stages_ |= !known_.staged.Contains(u);
