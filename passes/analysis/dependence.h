@@ -28,15 +28,10 @@ struct StagedAxis {
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
-// A `packed` value and how directives pack it. `varies`: the axes along which the indices at which
-// it is read vary. FindDependence sets `node` and `varies`; the other members are for its callers.
+// A `packed` value. `varies`: the axes along which the indices at which it is read vary.
 struct PackedValue {
   const UOp* node = nullptr;
   LoopSet varies = 0;
-  std::string at;         // the axis in whose iterations it is packed; empty: not packed
-  bool is_local = false;  // in local memory, where the work-items of a group copy it together
-  int64_t buffers = 1;    // number of copies at which consecutive iterations take turns
-  bool ahead = false;     // each iteration loads elements of a later one before it computes
 };
 
 struct Dependence {

@@ -12,8 +12,8 @@ namespace tg::cost {
 AccessStrides::AccessStrides(const loop_nest::LoopNest& nest, const KernelNests& nests,
                              const NodeSet& closed)
     : s_(nest), nests_(nests), closed_(nests.None()), in_axis_(nest.axes.size(), 1) {
-  for (const auto& digits : s_.digits) {
-    for (const loop_nest::Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
+  for (const loop_nest::AxisMap& map : s_.maps) {
+    for (const loop_nest::Digit& digit : map.digits) in_axis_[digit.axis] = digit.stride;
   }
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     const UOp* reduce = s_.base[s_.axes[i].base].reduce;
@@ -45,8 +45,8 @@ std::vector<int64_t> AccessStrides::Of(const analysis::Access& a) const {
 
 bool AccessStrides::CrossesPeriods(const analysis::Access& a, size_t axis) const {
   const size_t base = s_.axes[axis].base;
-  if (!nests_.IsLanes(axis) || s_.overlap[base] == 0 || a.stride[base]) return false;
-  const auto first = static_cast<double>(s_.base[base].max_size - s_.overlap[base]);
+  if (!nests_.IsLanes(axis) || !s_.maps[base].Overlaps() || a.stride[base]) return false;
+  const auto first = static_cast<double>(s_.base[base].max_size - s_.maps[base].block);
   return llvm::any_of(a.growth[base], [&](const analysis::GrowthPart& part) {
     return part.period > 0 && std::fmod(first, part.period) != 0;
   });

@@ -160,7 +160,7 @@ LoopNestOf KernelNests::NestOf(AxisSet axes) const {
   return nest;
 }
 
-LoopNestOf KernelNests::NestOfCopy(const analysis::PackedValue& value) const {
+LoopNestOf KernelNests::NestOfCopy(const loop_nest::Copy& value) const {
   LoopNestOf nest;
   const auto at = s_.AxisNamed(value.at);
   LoopList copied;

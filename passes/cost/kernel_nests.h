@@ -48,7 +48,7 @@ class KernelNests {
   // Whether the steps of a loop over work-items are those of neighbours, by a directive.
   bool IsNeighbours(size_t axis) const;
   // The loops that copy a packed value: those around each copy, then those of its elements.
-  LoopNestOf NestOfCopy(const analysis::PackedValue& value) const;
+  LoopNestOf NestOfCopy(const loop_nest::Copy& value) const;
 
  private:
   // How many axes of reduces and staged values are around one of them, itself included.

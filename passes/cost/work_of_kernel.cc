@@ -35,15 +35,13 @@ class WorkBuilder {
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (strides_.IsClosed(i)) work_.loops[i].trips = 1;
     }
-    for (const analysis::PackedValue& value : s_.packed) {
-      if (!value.at.empty()) llvm::append_range(copies_, CopiesOf(value));
-    }
+    for (const loop_nest::Copy& copy : s_.copies) llvm::append_range(copies_, CopiesOf(copy));
   }
 
   ScheduledWork Build() {
     for (const UOp* store : body_.root->srcs()) Visit(store->src(1), nullptr);
     for (const analysis::Access& a : accesses_) AddAccess(a);
-    for (const analysis::PackedValue& copy : copies_) AddPackedReads(copy);
+    for (const loop_nest::Copy& copy : copies_) AddPackedReads(copy);
     return std::move(work_);
   }
 
@@ -53,7 +51,7 @@ class WorkBuilder {
 
   // The copies of a packed value: one for each reduce that reads it, unless one of these is part of
   // another. Each varies along the axes of its reduce.
-  std::vector<analysis::PackedValue> CopiesOf(const analysis::PackedValue& value) const {
+  std::vector<loop_nest::Copy> CopiesOf(const loop_nest::Copy& value) const {
     std::vector<std::pair<const UOp*, analysis::LoopSet>> of;  // reduces and their axes
     analysis::LoopSet all = 0;
     for (size_t n = 0; n < s_.base.size(); ++n) {
@@ -65,7 +63,7 @@ class WorkBuilder {
       known->second |= analysis::LoopBit(n);
       all |= analysis::LoopBit(n);
     }
-    std::vector<analysis::PackedValue> copies(std::max<size_t>(1, of.size()), value);
+    std::vector<loop_nest::Copy> copies(std::max<size_t>(1, of.size()), value);
     for (size_t i = 0; i < of.size(); ++i) {
       copies[i].varies = (value.varies & ~all) | of[i].second;
     }
@@ -73,9 +71,9 @@ class WorkBuilder {
   }
 
   // The copy of a node for what varies along these axes; null: it is not packed.
-  const analysis::PackedValue* CopyOf(const UOp* node, const AxisSet& axes) const {
-    const analysis::PackedValue* first = nullptr;
-    for (const analysis::PackedValue& copy : copies_) {
+  const loop_nest::Copy* CopyOf(const UOp* node, const AxisSet& axes) const {
+    const loop_nest::Copy* first = nullptr;
+    for (const loop_nest::Copy& copy : copies_) {
       if (copy.node != node) continue;
       if (!first) first = &copy;
       bool reads = true;
@@ -88,7 +86,7 @@ class WorkBuilder {
     return first;
   }
 
-  void Count(const UOp* u, const AxisSet& set, const analysis::PackedValue* copy, double weight,
+  void Count(const UOp* u, const AxisSet& set, const loop_nest::Copy* copy, double weight,
              double sums = 0) {
     if (weight == 0) return;
     Scalar type = u->dtype.is_bool() ? u->src(0)->dtype.scalar() : u->dtype.scalar();
@@ -101,14 +99,14 @@ class WorkBuilder {
   }
 
   // Counts the operations of a value in a scope, once, and returns the axes that it depends on.
-  const AxisSet& Visit(const UOp* u, Scope scope, const analysis::PackedValue* copy = nullptr) {
+  const AxisSet& Visit(const UOp* u, Scope scope, const loop_nest::Copy* copy = nullptr) {
     const auto [known, is_new] = axes_.try_emplace({u, scope}, nests_.None());
     if (!is_new) return known->second;
     AxisSet set = AxesAndOperations(u, scope, copy);
     return axes_[{u, scope}] = std::move(set);
   }
 
-  AxisSet AxesAndOperations(const UOp* u, Scope scope, const analysis::PackedValue* copy) {
+  AxisSet AxesAndOperations(const UOp* u, Scope scope, const loop_nest::Copy* copy) {
     if (u->op == Op::kLoad) return AxesOfReads(u, scope);
     if (u->op == Op::kIota) return nests_.AxesOfOwner(scope);
     if (u->op == Op::kReduceAxis || u->op == Op::kStaged) {
@@ -189,8 +187,7 @@ class WorkBuilder {
   int64_t NumberOfBuffer() { return --last_buffer_; }
 
   // A copy is filled in vectors of its elements.
-  bool IsBroadcast(const MemoryAccess& m, const analysis::PackedValue* copy,
-                   const AxisSet& axes) const {
+  bool IsBroadcast(const MemoryAccess& m, const loop_nest::Copy* copy, const AxisSet& axes) const {
     return target_.alu_width > 0 && !m.is_store && !copy && nests_.IsBroadcast(axes);
   }
 
@@ -198,7 +195,7 @@ class WorkBuilder {
   // padded, and not all of them lanes, which are known when the kernel is compiled.
   bool IsGatedAlong(const analysis::Access& a, size_t axis) const {
     const size_t base = s_.axes[axis].base;
-    if (!s_.padded[base] && !(a.is_gated && a.masked[base])) return false;
+    if (!s_.maps[base].IsPadded() && !(a.is_gated && a.masked[base])) return false;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.axes[i].base == base && !nests_.IsLanes(i) && s_.axes[i].max_size > 1) return true;
     }
@@ -212,7 +209,7 @@ class WorkBuilder {
     const size_t base = s_.axes[axis].base;
     if (!IsGatedAlong(a, axis)) return 1;
     if (target_.masked_access && s_.base[base].IsStored()) return 1;
-    if (s_.padded[base]) {
+    if (s_.maps[base].IsPadded()) {
       const auto lanes = static_cast<uint64_t>(s_.axes[axis].max_size);
       const auto rest = static_cast<uint64_t>(s_.base[base].max_size) % lanes;
       if (rest != 0) return std::popcount(rest) + std::popcount(lanes - rest);
@@ -222,7 +219,7 @@ class WorkBuilder {
 
   // MemoryAccess::distinct of a load that fills a copy. Each step that reads vectors has its own in
   // the copy.
-  double DistinctPart(const analysis::PackedValue& copy, const MemoryAccess& m) const {
+  double DistinctPart(const loop_nest::Copy& copy, const MemoryAccess& m) const {
     double all = 1, distinct = 1, reach = 1;
     llvm::SmallVector<std::pair<int64_t, double>, 8> steps;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
@@ -278,7 +275,7 @@ class WorkBuilder {
 
   void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
-    const analysis::PackedValue* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
+    const loop_nest::Copy* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
     m.strides = strides_.Of(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -334,7 +331,8 @@ class WorkBuilder {
     int64_t row = 1;
     for (size_t n = s_.base.size(); n-- > 0;) {
       if (s_.base[n].staged != staged) continue;
-      for (const loop_nest::Digit& digit : s_.digits[n]) m.strides[digit.axis] = digit.stride * row;
+      for (const loop_nest::Digit& digit : s_.maps[n].digits)
+        m.strides[digit.axis] = digit.stride * row;
       row *= s_.base[n].max_size;
     }
     m.buffer = staged_[staged];
@@ -346,7 +344,7 @@ class WorkBuilder {
 
   // Strides in the copy of a packed value: its elements are in the order of the loops that read
   // them, lanes innermost.
-  std::vector<int64_t> StridesInCopy(const analysis::PackedValue& value) const {
+  std::vector<int64_t> StridesInCopy(const loop_nest::Copy& value) const {
     std::vector<int64_t> strides(s_.axes.size(), 0);
     int64_t row = 1;
     for (const bool lanes : {true, false}) {
@@ -359,7 +357,7 @@ class WorkBuilder {
     return strides;
   }
 
-  MemoryAccess InCopy(const analysis::PackedValue& value) const {
+  MemoryAccess InCopy(const loop_nest::Copy& value) const {
     MemoryAccess m;
     m.strides = StridesInCopy(value);
     m.element_bytes = static_cast<double>(ByteSize(value.node->dtype.scalar()));
@@ -375,7 +373,7 @@ class WorkBuilder {
     return m;
   }
 
-  void AddCopyStore(const analysis::PackedValue& value, const MemoryAccess& load) {
+  void AddCopyStore(const loop_nest::Copy& value, const MemoryAccess& load) {
     MemoryAccess m = InCopy(value);
     m.nest = nests_.NestOfCopy(value);
     m.is_store = true;
@@ -389,7 +387,7 @@ class WorkBuilder {
     work_.accesses.push_back(std::move(m));
   }
 
-  void AddPackedReads(const analysis::PackedValue& value) {
+  void AddPackedReads(const loop_nest::Copy& value) {
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
     m.nest = nests_.NestOf(axes);
@@ -399,7 +397,7 @@ class WorkBuilder {
   }
 
   // How often a copy is filled: once in each step of the loop that it is in, and of those around.
-  double FillsOf(const analysis::PackedValue& copy, const LoopNestOf& nest) const {
+  double FillsOf(const loop_nest::Copy& copy, const LoopNestOf& nest) const {
     double fills = 1;
     for (const uint16_t i : nest.loops) {
       if (work_.loops[i].steps == Steps::kSerial) fills *= work_.loops[i].trips;
@@ -430,9 +428,9 @@ class WorkBuilder {
   const AccessStrides strides_;
   ScheduledWork work_;
   std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
-  std::vector<analysis::PackedValue> copies_;
-  std::map<const analysis::PackedValue*, double> distinct_;  // the part of its steps that it keeps
-  std::set<const analysis::PackedValue*> copied_;
+  std::vector<loop_nest::Copy> copies_;
+  std::map<const loop_nest::Copy*, double> distinct_;  // the part of its steps that it keeps
+  std::set<const loop_nest::Copy*> copied_;
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
   NodeSet fused_, reduces_;

@@ -1,4 +1,6 @@
 // The directives that bind a part of an axis: upcast, vectorize, unroll, local, loop.
+#include <utility>
+
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
@@ -25,7 +27,7 @@ absl::Status BindPart::CheckOf(const loop_nest::LoopNest& nest,
   return absl::OkStatus();
 }
 
-size_t BindPart::Bind(loop_nest::LoopNest& nest, AxisKind kind, bool is_outer) const {
+size_t BindPart::Bind(loop_nest::LoopNest& nest, loop_nest::Binding binding, bool is_outer) const {
   auto at = nest.AxisNamed(axis);
   const int64_t whole = nest.axes[at].max_size;
   if (size && *size != 0 && *size != whole) {
@@ -36,7 +38,7 @@ size_t BindPart::Bind(loop_nest::LoopNest& nest, AxisKind kind, bool is_outer) c
       ++at;
     }
   }
-  return nest.Bind(at, kind);
+  return nest.Bind(at, std::move(binding));
 }
 
 absl::Status Upcast::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
@@ -44,26 +46,26 @@ absl::Status Upcast::Check(const loop_nest::LoopNest& nest, const passes::Target
   return CheckOf(nest, kinds, kMost);
 }
 
-void Upcast::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kUpcast); }
+void Upcast::Apply(loop_nest::LoopNest& nest) const { Bind(nest, {.kind = AxisKind::kUpcast}); }
 
 absl::Status Vectorize::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
   return CheckOf(nest, kinds, kMost);
 }
 
-void Vectorize::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kVector); }
+void Vectorize::Apply(loop_nest::LoopNest& nest) const { Bind(nest, {.kind = AxisKind::kVector}); }
 
 absl::Status Unroll::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   return CheckOf(nest, {AxisKind::kReduce}, kMost);
 }
 
-void Unroll::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kUnroll); }
+void Unroll::Apply(loop_nest::LoopNest& nest) const { Bind(nest, {.kind = AxisKind::kUnroll}); }
 
 absl::Status Local::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   return CheckOf(nest, {AxisKind::kGlobal}, INT64_MAX);
 }
 
-void Local::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kLocal); }
+void Local::Apply(loop_nest::LoopNest& nest) const { Bind(nest, {.kind = AxisKind::kLocal}); }
 
 absl::Status Loop::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   const int at = nest.FindAxis(axis);
@@ -72,6 +74,6 @@ absl::Status Loop::Check(const loop_nest::LoopNest& nest, const passes::Target&)
                  /*symbolic=*/is_global);
 }
 
-void Loop::Apply(loop_nest::LoopNest& nest) const { Bind(nest, AxisKind::kLoop); }
+void Loop::Apply(loop_nest::LoopNest& nest) const { Bind(nest, {.kind = AxisKind::kLoop}); }
 
 }  // namespace tg::directive

@@ -19,8 +19,8 @@ absl::Status CheckUnused(const loop_nest::LoopNest& nest, size_t axis) {
   for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.shares == whole.name) return Illegal("group axis ", a.name, " shares the axis");
   }
-  for (size_t n = 0; n < nest.packed.size(); ++n) {
-    if (nest.packed[n].at == whole.name) return Illegal("p", n, " is packed in steps of the axis");
+  for (const loop_nest::Copy& copy : nest.copies) {
+    if (copy.at == whole.name) return Illegal("p", copy.number, " is packed in steps of the axis");
   }
   return absl::OkStatus();
 }
@@ -29,7 +29,7 @@ absl::Status CheckSplit(const loop_nest::LoopNest& nest, size_t axis, int64_t si
   const loop_nest::LoopAxis& whole = nest.axes[axis];
   if (size < 2) return Illegal("the amount must be at least 2");
   if (absl::Status s = CheckUnused(nest, axis); !s.ok()) return s;
-  if (whole.size.is_symbolic() && whole.of_block % size != 0) {
+  if (whole.size.is_symbolic() && nest.maps[whole.base].OuterStepsOfBlock() % size != 0) {
     return Illegal("the axis is symbolic (padto a multiple of ", size, " first)");
   }
   if (whole.max_size == 0) return Illegal("the axis has no iterations");

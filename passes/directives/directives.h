@@ -46,7 +46,7 @@ struct BindPart {
   absl::Status CheckOf(const loop_nest::LoopNest& nest, std::initializer_list<AxisKind> kinds,
                        int64_t limit, bool symbolic = false) const;
   // Splits the part off, as the inner axis unless `is_outer`, and binds it. Returns its position.
-  size_t Bind(loop_nest::LoopNest& nest, AxisKind kind, bool is_outer = false) const;
+  size_t Bind(loop_nest::LoopNest& nest, loop_nest::Binding binding, bool is_outer = false) const;
 };
 
 // Illegal: upcast(r0, 4), since terms are no results.

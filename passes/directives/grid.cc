@@ -18,12 +18,10 @@ absl::Status Swap::Check(const loop_nest::LoopNest& nest, const passes::Target&)
 }
 
 void Swap::Apply(loop_nest::LoopNest& nest) const {
-  const auto a = nest.AxisNamed(axis);
-  const auto b = nest.AxisNamed(other);
-  std::swap(nest.axes[a], nest.axes[b]);
-  for (auto& digits : nest.digits) {
-    for (loop_nest::Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
-  }
+  loop_nest::AxisList to;
+  for (size_t i = 0; i < nest.axes.size(); ++i) to.push_back(i);
+  std::swap(to[nest.AxisNamed(axis)], to[nest.AxisNamed(other)]);
+  nest.Permute(to);
 }
 
 absl::Status Grid::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
@@ -49,9 +47,7 @@ absl::Status Neighbours::Check(const loop_nest::LoopNest& nest, const passes::Ta
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   const loop_nest::LoopAxis& own = nest.axes[at];
-  const bool has_items =
-      (own.kind == AxisKind::kLocal || own.kind == AxisKind::kGroup) && own.shares.empty();
-  if (!has_items) return Illegal("the axis has no work-items of its own");
+  if (!own.HasItems()) return Illegal("the axis has no work-items of its own");
   if (!nest.matrices.empty()) return Illegal("matrix instructions number the work-items");
   for (const loop_nest::LoopAxis& a : nest.axes) {
     if (a.kind != AxisKind::kGlobal && a.grid_dim >= 0) {

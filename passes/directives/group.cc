@@ -9,8 +9,8 @@ namespace {
 // or staged value, neither of the two may vary along the other's axis.
 absl::Status CheckShared(const loop_nest::LoopNest& nest, size_t axis, size_t at) {
   const loop_nest::LoopAxis& with = nest.axes[at];
-  const bool group = with.kind == AxisKind::kGroup && with.shares.empty();
-  if (with.kind != AxisKind::kLocal && !group) {
+  const bool group = with.kind == AxisKind::kGroup;
+  if (!with.HasItems()) {
     return Illegal("axis ", with.name, " is ", std::string(AxisKindName(with.kind)), ", not local");
   }
   const size_t base = nest.axes[axis].base;
@@ -41,8 +41,9 @@ BindPart PartOf(const loop_nest::LoopNest& nest, const Group& group) {
 }
 
 void Bind(loop_nest::LoopNest& nest, const Group& group, bool in_blocks) {
-  const size_t at = PartOf(nest, group).Bind(nest, AxisKind::kGroup, in_blocks);
-  if (const auto* with = std::get_if<std::string>(&group.items)) nest.axes[at].shares = *with;
+  const auto* with = std::get_if<std::string>(&group.items);
+  PartOf(nest, group)
+      .Bind(nest, {.kind = AxisKind::kGroup, .shares = with ? *with : std::string()}, in_blocks);
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ absl::Status Own::Check(const loop_nest::LoopNest& nest, const passes::Target& t
                    with.max_size);
   }
   const bool is_reduce = whole.kind == AxisKind::kReduce;
-  if (is_reduce && nest.padded[whole.base]) return Illegal("axis ", axis, " is padded");
+  if (is_reduce && nest.maps[whole.base].IsPadded()) return Illegal("axis ", axis, " is padded");
   if (is_reduce && !(nest.IsMatrixLane(items) && nest.matrices[0].column_lane == items)) {
     return Illegal("parts of a reduce are combined by the four neighbours of a matrix's columns");
   }
@@ -94,9 +95,7 @@ absl::Status Own::Check(const loop_nest::LoopNest& nest, const passes::Target& t
 }
 
 void Own::Apply(loop_nest::LoopNest& nest) const {
-  const size_t at = nest.Bind(nest.AxisNamed(axis), AxisKind::kGroup);
-  nest.axes[at].shares = items;
-  nest.axes[at].owned = true;
+  nest.Bind(nest.AxisNamed(axis), {.kind = AxisKind::kGroup, .shares = items, .owned = true});
 }
 
 }  // namespace tg::directive

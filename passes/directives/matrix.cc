@@ -112,7 +112,8 @@ absl::Status Matrix::Check(const loop_nest::LoopNest& nest, const passes::Target
     if (local.kind != AxisKind::kLocal || local.max_size != kColumnLanes) {
       return Illegal("axis ", *items, " is not local of ", kColumnLanes, " work-items");
     }
-    if (nest.padded[nest.axes[axes[1]].base]) return Illegal("axis ", columns, " is padded");
+    if (nest.maps[nest.axes[axes[1]].base].IsPadded())
+      return Illegal("axis ", columns, " is padded");
   }
   TG_ASSIGN_OR_RETURN(const MatrixInstruction instruction, InstructionFor(nest, axes));
   const int64_t sizes[] = {instruction.m, instruction.n, instruction.k};
@@ -127,7 +128,7 @@ void Matrix::Apply(loop_nest::LoopNest& nest) const {
       InstructionFor(nest, {nest.AxisNamed(rows), nest.AxisNamed(columns), nest.AxisNamed(terms)});
   TG_CHECK(instruction.ok());
   const auto bind = [&](const std::string& name, AxisKind kind) {
-    nest.Bind(nest.AxisNamed(name), kind);
+    nest.Bind(nest.AxisNamed(name), {.kind = kind});
     return name;
   };
   loop_nest::MatrixAxes matrix = {
@@ -145,10 +146,8 @@ void Matrix::Apply(loop_nest::LoopNest& nest) const {
   const std::string column = Inner(nest, columns, instruction->n);
   nest.Split(nest.AxisNamed(column), kColumnLanes, instruction->n / kColumnLanes);
   if (items) {
-    loop_nest::LoopAxis& own =
-        nest.axes[nest.Bind(nest.AxisNamed(column + ".0"), AxisKind::kGroup)];
-    own.shares = *items;
-    own.owned = true;
+    nest.Bind(nest.AxisNamed(column + ".0"),
+              {.kind = AxisKind::kGroup, .shares = *items, .owned = true});
     matrix.column_lane = *items;
   } else {
     matrix.column_lane = bind(column + ".0", AxisKind::kLocal);

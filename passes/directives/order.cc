@@ -30,14 +30,8 @@ void Order::Apply(loop_nest::LoopNest& nest) const {
   std::sort(places.begin(), places.end());
   loop_nest::AxisList moved;  // by former position
   for (size_t i = 0; i < nest.axes.size(); ++i) moved.push_back(i);
-  const std::vector<loop_nest::LoopAxis> before = nest.axes;
-  for (size_t n = 0; n < from.size(); ++n) {
-    nest.axes[places[n]] = before[from[n]];
-    moved[from[n]] = places[n];
-  }
-  for (auto& digits : nest.digits) {
-    for (loop_nest::Digit& d : digits) d.axis = moved[d.axis];
-  }
+  for (size_t n = 0; n < from.size(); ++n) moved[from[n]] = places[n];
+  nest.Permute(moved);
 }
 
 }  // namespace tg::directive

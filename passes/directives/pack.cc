@@ -1,5 +1,6 @@
 #include <charconv>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/walk.h"
@@ -54,7 +55,8 @@ absl::Status Pack::Check(const loop_nest::LoopNest& nest, const passes::Target& 
   const std::optional<size_t> number = NumberOf(nest, value);
   if (!number) return Illegal("no packed value ", value, "; there are ", nest.packed.size());
   const analysis::PackedValue& packed = nest.packed[*number];
-  if (!packed.at.empty()) return Illegal("it is packed already");
+  const auto is_same = [&](const loop_nest::Copy& copy) { return copy.number == *number; };
+  if (llvm::any_of(nest.copies, is_same)) return Illegal("it is packed already");
   size_t at = 0;
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
   const loop_nest::LoopAxis& loop = nest.axes[at];
@@ -78,11 +80,16 @@ absl::Status Pack::Check(const loop_nest::LoopNest& nest, const passes::Target& 
 }
 
 void Pack::Apply(loop_nest::LoopNest& nest) const {
-  analysis::PackedValue& packed = nest.packed[*NumberOf(nest, value)];
-  packed.at = axis;
-  packed.is_local = place.is_local;
-  packed.buffers = place.buffers;
-  packed.ahead = place.ahead;
+  const size_t number = *NumberOf(nest, value);
+  loop_nest::Copy copy{nest.packed[number]};
+  copy.number = number;
+  copy.at = axis;
+  copy.is_local = place.is_local;
+  copy.buffers = place.buffers;
+  copy.ahead = place.ahead;
+  const auto behind = llvm::find_if(
+      nest.copies, [&](const loop_nest::Copy& other) { return other.number > number; });
+  nest.copies.insert(behind, std::move(copy));
 }
 
 }  // namespace tg::directive

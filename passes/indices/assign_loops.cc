@@ -48,11 +48,13 @@ bool Merge(std::vector<Dimension>& dims, size_t limit) {
 }
 
 // The number of steps.
-Dim StepsOf(Builder& b, const loop_nest::LoopAxis& a) {
-  if (!a.size.is_symbolic() || a.block == 1) return a.size;
-  const UOp* begun = b.Add(b.Index(a.size), b.Index(a.block - 1));
-  const UOp* blocks = b.Alu(Op::kFloorDiv, {begun, b.Index(a.block)});
-  return a.of_block == 1 ? blocks : b.Mul(blocks, b.Index(a.of_block));
+Dim StepsOf(Builder& b, const loop_nest::LoopNest& nest, const loop_nest::LoopAxis& a) {
+  const loop_nest::AxisMap& map = nest.maps[a.base];
+  if (!a.size.is_symbolic() || map.block == 1) return a.size;
+  const UOp* begun = b.Add(b.Index(a.size), b.Index(map.block - 1));
+  const UOp* blocks = b.Alu(Op::kFloorDiv, {begun, b.Index(map.block)});
+  const int64_t steps = map.OuterStepsOfBlock();
+  return steps == 1 ? blocks : b.Mul(blocks, b.Index(steps));
 }
 
 class Maker {
@@ -74,7 +76,7 @@ class Maker {
           local.push_back({{i}, a.max_size, IsShared(a.name) || IsLane(a.name) || a.grid_dim >= 0});
           break;
         case AxisKind::kGroup:
-          if (a.shares.empty()) local.push_back({{i}, a.max_size, true});
+          if (a.HasItems()) local.push_back({{i}, a.max_size, true});
           break;
         case AxisKind::kUnroll:
         case AxisKind::kUpcast:
@@ -82,7 +84,7 @@ class Maker {
           out_.axis[i] = b_.Unroll(static_cast<int64_t>(i), a.max_size);
           break;
         case AxisKind::kLoop:
-          out_.axis[i] = b_.Range(simplify_(b_.Index(StepsOf(b_, a))));
+          out_.axis[i] = b_.Range(simplify_(b_.Index(StepsOf(b_, s_, a))));
           break;
         case AxisKind::kReduce:
         case AxisKind::kStage:
@@ -164,7 +166,7 @@ class Maker {
   absl::Status Place(const Dimension& dim, SpecialName name, const int64_t* limits, size_t d,
                      std::vector<Dimension*>& order) {
     Dim size = 1;
-    for (size_t i : dim.axes) size = MulDims(b_.context(), size, StepsOf(b_, s_.axes[i]));
+    for (size_t i : dim.axes) size = MulDims(b_.context(), size, StepsOf(b_, s_, s_.axes[i]));
     const UOp* id = nullptr;
     if (dim.max_size <= limits[d]) {
       id = b_.Special(name, simplify_(b_.Index(size)));
@@ -193,7 +195,7 @@ class Maker {
       if (spare < d) return absl::InternalError("a free dimension below a used one");
     }
     Shape shape;
-    for (size_t i : dim.axes) shape.push_back(StepsOf(b_, s_.axes[i]));
+    for (size_t i : dim.axes) shape.push_back(StepsOf(b_, s_, s_.axes[i]));
     const std::vector<const UOp*> parts = analysis::Unflatten(b_, shape, id, simplify_);
     for (size_t k = 0; k < parts.size(); ++k) {
       const bool down = s_.axes[dim.axes[k]].goes_down;
@@ -229,7 +231,7 @@ struct InBlock {
 const UOp* StepOf(Builder& b, const loop_nest::LoopNest& nest, size_t base,
                   const std::vector<const UOp*>& axis) {
   const UOp* sum = nullptr;
-  for (const loop_nest::Digit& digit : nest.digits[base]) {
+  for (const loop_nest::Digit& digit : nest.maps[base].digits) {
     const UOp* a = axis[digit.axis];
     TG_CHECK(a != nullptr);
     const UOp* term = digit.stride == 1 ? a : b.Mul(a, b.Index(digit.stride));
@@ -241,7 +243,7 @@ const UOp* StepOf(Builder& b, const loop_nest::LoopNest& nest, size_t base,
 InBlock FindInBlock(Builder& b, const loop_nest::LoopNest& nest, size_t base,
                     const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify) {
   const UOp* step = StepOf(b, nest, base, axis);
-  const UOp* within = simplify(b.Alu(Op::kFloorMod, {step, b.Index(nest.overlap[base])}));
+  const UOp* within = simplify(b.Alu(Op::kFloorMod, {step, b.Index(nest.maps[base].block)}));
   return {simplify(b.Sub(step, within)), within};
 }
 
@@ -249,16 +251,16 @@ InBlock FindInBlock(Builder& b, const loop_nest::LoopNest& nest, size_t base,
 
 const UOp* BaseAxisValue(Builder& b, const loop_nest::LoopNest& nest, size_t base,
                          const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify) {
-  if (nest.overlap[base] == 0) return simplify(StepOf(b, nest, base, axis));
+  if (!nest.maps[base].Overlaps()) return simplify(StepOf(b, nest, base, axis));
   const InBlock in = FindInBlock(b, nest, base, axis, simplify);
-  const UOp* last = b.Index(nest.base[base].max_size - nest.overlap[base]);
+  const UOp* last = b.Index(nest.base[base].max_size - nest.maps[base].block);
   return simplify(b.Add(b.Alu(Op::kMin, {in.start, last}), in.within));
 }
 
 const UOp* IsFirstTime(Builder& b, const loop_nest::LoopNest& nest, size_t base,
                        const std::vector<const UOp*>& axis, analysis::SimplifyFn simplify) {
   const InBlock in = FindInBlock(b, nest, base, axis, simplify);
-  const UOp* last = b.Index(nest.base[base].max_size - nest.overlap[base]);
+  const UOp* last = b.Index(nest.base[base].max_size - nest.maps[base].block);
   const UOp* repeated = b.Alu(Op::kMax, {b.Sub(in.start, last), b.Index(0)});
   return simplify(b.Not(b.Lt(in.within, simplify(repeated))));
 }

@@ -54,7 +54,7 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_mask
     if (!nest_.base[i].IsStored()) continue;
     // Nor are the results of an empty axis stored.
     if (const UOp* some = Nonempty(i); some && !depend_on(some)) any |= guards.Insert(some);
-    if (!nest_.padded[i]) continue;
+    if (!nest_.maps[i].IsPadded()) continue;
     const auto [value, guard] = CountedAlong(i);
     if (!depend_on(value)) any |= guards.Insert(guard);
   }
@@ -80,7 +80,7 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_mask
 }
 
 bool IndexLowering::IsClamped(size_t base) const {
-  return clamped_ && nest_.base[base].IsStored() && nest_.padded[base] &&
+  return clamped_ && nest_.base[base].IsStored() && nest_.maps[base].IsPadded() &&
          nest_.base[base].size.is_symbolic();
 }
 
@@ -97,9 +97,8 @@ const UOp* IndexLowering::WithoutReadablePadding(const UOp* element, const UOp* 
   const std::vector<const UOp*> parts = PartsOf(valid);
   llvm::SmallVector<size_t, 2> guarded;  // base axes whose predicates are still needed
   NodeSet dropped;
-  for (size_t i = 0; i < nest_.base.size(); ++i) {
-    const analysis::BaseAxis& base = nest_.base[i];
-    if (!base.IsStored() || !nest_.padded[i] || base.size.is_symbolic()) continue;
+  for (const size_t i : nest_.PaddedResults()) {
+    if (nest_.base[i].size.is_symbolic()) continue;
     if (llvm::is_contained(parts, CountedAlong(i).guard)) guarded.push_back(i);
   }
   const UOp* size = b_.Index(NumElements(shapes_.Of(ptr)));
@@ -128,7 +127,7 @@ const UOp* IndexLowering::Limited(const UOp* index, llvm::ArrayRef<size_t> bases
   NodeMap<const UOp*> changed;
   for (const size_t i : bases) {
     const UOp* counter = b_.Range(b_.Index(nest_.base[i].max_size));
-    for (const loop_nest::Digit& d : nest_.digits[i]) {
+    for (const loop_nest::Digit& d : nest_.maps[i].digits) {
       if (IsConst(where_.axis[d.axis])) continue;  // of an axis of one step
       const UOp* digit = b_.Alu(Op::kFloorDiv, {counter, b_.Index(d.stride)});
       changed[where_.axis[d.axis]] =
@@ -139,9 +138,9 @@ const UOp* IndexLowering::Limited(const UOp* index, llvm::ArrayRef<size_t> bases
 }
 
 void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
-  for (size_t i = 0; valid && i < nest_.base.size(); ++i) {
+  for (const size_t i : nest_.PaddedResults()) {
+    if (!valid) return;
     const analysis::BaseAxis& base = nest_.base[i];
-    if (!base.IsStored() || !nest_.padded[i]) continue;
     const Counted counted = CountedAlong(i);
     const UOp* guard = counted.guard;
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
@@ -153,7 +152,7 @@ void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     if (!locals_.empty() && llvm::none_of(PostOrder(guard), is_local)) continue;
     const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
       NodeMap<const UOp*> rows;
-      for (const loop_nest::Digit& d : nest_.digits[i]) {
+      for (const loop_nest::Digit& d : nest_.maps[i].digits) {
         const UOp* row = where_.axis[d.axis];
         if (nest_.axes[d.axis].kind == AxisKind::kUpcast) rows[row] = number(row);
       }
@@ -188,7 +187,7 @@ bool IndexLowering::NeedsGuard(size_t base) const {
   // An axis of at most one iteration has no loop, only the coordinate 0, so that a symbolic one
   // needs a check whether it is empty.
   const analysis::BaseAxis& axis = nest_.base[base];
-  return nest_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
+  return nest_.maps[base].IsPadded() || (axis.size.is_symbolic() && axis.max_size <= 1);
 }
 
 const UOp* IndexLowering::Nonempty(size_t base) {
@@ -214,14 +213,15 @@ const UOp* IndexLowering::InLoopsOver(size_t base, const std::vector<const UOp*>
 std::vector<const UOp*> IndexLowering::PartsOfAxis(size_t base,
                                                    const std::vector<const UOp*>& axis) const {
   std::vector<const UOp*> out;
-  for (const loop_nest::Digit& d : nest_.digits[base]) out.push_back(axis[d.axis]);
+  for (const loop_nest::Digit& d : nest_.maps[base].digits) out.push_back(axis[d.axis]);
   return out;
 }
 
 const UOp* IndexLowering::Guard(const analysis::BaseAxis& base, const UOp* value) {
   // Compares 0 for an axis of at most one iteration: `i < size` would be taken as always true for a
   // loop index i. A padded one has more.
-  const bool is_padded = nest_.padded[static_cast<size_t>(&base - nest_.base.data())];
+  const auto number = static_cast<size_t>(&base - nest_.base.data());
+  const bool is_padded = nest_.maps[number].IsPadded();
   const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1 && !is_padded;
   return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
 }

@@ -49,17 +49,14 @@ IndexLowering::PositionId IndexLowering::Intern(analysis::Position p) {
 bool IndexLowering::CanClamp() const {
   // Where a kernel overwrites what it reads, another work-item may be storing the last element.
   if (nest_.IsInPlace()) return false;
-  for (size_t i = 0; i < nest_.base.size(); ++i) {
-    if (nest_.base[i].IsStored() && nest_.padded[i] && nest_.base[i].size.is_symbolic())
-      return true;
-  }
-  return false;
+  return llvm::any_of(nest_.PaddedResults(),
+                      [&](size_t i) { return nest_.base[i].size.is_symbolic(); });
 }
 
 absl::StatusOr<const UOp*> IndexLowering::Run(bool clamped) {
   clamped_ = clamped;
   for (size_t i = 0; i < nest_.base.size() && target_.masked_access; ++i) {
-    masks_ |= IsClamped(i) && llvm::any_of(nest_.digits[i], [&](const loop_nest::Digit& d) {
+    masks_ |= IsClamped(i) && llvm::any_of(nest_.maps[i].digits, [&](const loop_nest::Digit& d) {
                 return nest_.axes[d.axis].kind == AxisKind::kVector;
               });
   }
@@ -116,7 +113,7 @@ const UOp* IndexLowering::LowerStore(const UOp* store) {
   if (blocks_ && value != blocks_) value = b_.Where(InLastBlock(), value, blocks_);
   // All work-items that share a reduce have its result; only one of them stores it.
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
-    if (nest_.axes[i].kind == AxisKind::kGroup && nest_.axes[i].shares.empty()) {
+    if (nest_.axes[i].kind == AxisKind::kGroup && nest_.axes[i].HasItems()) {
       at.valid = analysis::Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
     }
   }

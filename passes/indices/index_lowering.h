@@ -214,7 +214,7 @@ class IndexLowering {
   const UOp* StepPacked(const Key& key, std::vector<Key>& missing);
   PackedAt& PlanPacked(const Key& key, size_t at);
   // Like PlanPacked, for a copy in local memory that the work-items of a group fill together.
-  PackedAt& PlanLocalCopy(const Key& key, const analysis::PackedValue& value);
+  PackedAt& PlanLocalCopy(const Key& key, const loop_nest::Copy& copy);
   // Puts the axes of a copy that matrix instructions read in the order of the addresses that `x`,
   // an element of it, is read from.
   void OrderByAddress(PackedAt& plan, const UOp* x) const;

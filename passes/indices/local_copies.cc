@@ -11,19 +11,17 @@ std::vector<IndexLowering::Inside> IndexLowering::CoordinatesIn(const UOp* speci
   std::vector<Inside> out;
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
     const loop_nest::LoopAxis& axis = nest_.axes[i];
-    const bool own = axis.kind == AxisKind::kLocal || axis.kind == AxisKind::kGroup;
-    if (!own || !axis.shares.empty()) continue;
+    if (!axis.HasItems()) continue;
     if (llvm::is_contained(PostOrder(where_.axis[i]), special)) out.push_back({i, where_.axis[i]});
   }
   return out;
 }
 
-IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
-                                                      const analysis::PackedValue& value) {
+IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const loop_nest::Copy& copy) {
   const auto [it, fresh] = packed_.try_emplace(key.bits());
   PackedAt& plan = it->second;
   if (!fresh) return plan;
-  const auto at = nest_.AxisNamed(value.at);
+  const auto at = nest_.AxisNamed(copy.at);
   analysis::Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
   std::vector<const UOp*> leaves = from.index, order;
   if (from.valid) leaves.push_back(from.valid);
@@ -51,10 +49,10 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
         for (size_t k = 0; k < nest_.axes.size(); ++k) {
           const bool owns =
               nest_.axes[k].owned && nest_.axes[k].shares == nest_.axes[inside.axis].name;
-          if (owns && nest_.IsCopied(value, k)) inside.axis = k;
+          if (owns && nest_.IsCopied(copy, k)) inside.axis = k;
         }
         shape.push_back(nest_.axes[inside.axis].max_size);
-        const bool is_copied = nest_.IsCopied(value, inside.axis);
+        const bool is_copied = nest_.IsCopied(copy, inside.axis);
         index.push_back(is_copied ? add(inside) : b_.Index(0));
         parts.push_back(is_copied ? index.back() : inside.leaf);
       }
@@ -65,7 +63,7 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
     if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
     const std::optional<size_t> axis = AxisOfLeaf(u);
     if (axis == at) plan.step = u;
-    if (axis && nest_.IsCopied(value, *axis)) changed[u] = seen[u] = add({*axis, u});
+    if (axis && nest_.IsCopied(copy, *axis)) changed[u] = seen[u] = add({*axis, u});
   }
   // Directives may have split an axis into loops, work-items and lanes. In the copy, the parts of
   // one axis are put together again, so that its elements are adjacent.
@@ -73,7 +71,7 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key,
     const auto place = [&](const Coordinate& c) {
       const size_t base = nest_.axes[c.axis].base;
       int64_t stride = 0;
-      for (const loop_nest::Digit& d : nest_.digits[base])
+      for (const loop_nest::Digit& d : nest_.maps[base].digits)
         stride = d.axis == c.axis ? d.stride : stride;
       return std::tuple(nest_.base[base].IsStored(), base, -stride);
     };

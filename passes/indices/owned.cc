@@ -22,7 +22,7 @@ std::vector<IndexLowering::OwnedPart> IndexLowering::OwnedParts(
   std::vector<OwnedPart> out;
   int64_t inner = 1;  // elements of the base axes behind
   for (size_t i : llvm::reverse(own)) {
-    for (const loop_nest::Digit& digit : nest_.digits[i]) {
+    for (const loop_nest::Digit& digit : nest_.maps[i].digits) {
       const loop_nest::LoopAxis& axis = nest_.axes[digit.axis];
       if (!axis.owned) continue;
       out.push_back({digit.stride * inner, axis.max_size, where_.axis[digit.axis]});

@@ -107,8 +107,7 @@ analysis::Position IndexLowering::WithoutPadding(analysis::Position at, const Sh
   if (!at.valid) return at;
   NodeSet guards;
   const UOp* inside = nullptr;
-  for (size_t i = 0; i < nest_.base.size(); ++i) {
-    if (!nest_.base[i].IsStored() || !nest_.padded[i]) continue;
+  for (const size_t i : nest_.PaddedResults()) {
     const UOp* guard = CountedAlong(i).guard;
     if (!llvm::is_contained(PartsOf(at.valid), guard)) continue;
     guards.Insert(guard);
@@ -218,15 +217,15 @@ IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
 
 const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
   const UOp* source = key.node->src(0);
-  const auto value = llvm::find_if(
-      nest_.packed, [&](const analysis::PackedValue& p) { return p.node == key.node; });
-  if (value == nest_.packed.end() || value->at.empty()) return Find(source, key.at, missing);
+  const auto copy =
+      llvm::find_if(nest_.copies, [&](const loop_nest::Copy& c) { return c.node == key.node; });
+  if (copy == nest_.copies.end()) return Find(source, key.at, missing);
   const analysis::Position& at = positions_[key.at];
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
   PackedAt& plan =
-      value->is_local ? PlanLocalCopy(key, *value) : PlanPacked(key, nest_.AxisNamed(value->at));
+      copy->is_local ? PlanLocalCopy(key, *copy) : PlanPacked(key, nest_.AxisNamed(copy->at));
   const UOp* x = Find(source, plan.source, missing);
   if (!x || plan.axes.empty()) return x;
   if (!plan.memory) {
@@ -235,13 +234,13 @@ const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) 
     }
     std::vector<const UOp*> lanes = free_.UnrollsOf(x);
     std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
-    if (value->is_local && !nest_.matrices.empty()) OrderByAddress(plan, x);
-    StageOptions options = {.is_local = value->is_local};
-    if (value->is_local) {
+    if (copy->is_local && !nest_.matrices.empty()) OrderByAddress(plan, x);
+    StageOptions options = {.is_local = copy->is_local};
+    if (copy->is_local) {
       options.row = plan.row > 0 ? plan.SizeFrom(plan.row) : 0;
-      options.step = value->ahead || value->buffers > 1 ? plan.step : nullptr;
-      options.buffers = std::max<int64_t>(2, value->buffers);
-      options.ahead = value->ahead;
+      options.step = copy->ahead || copy->buffers > 1 ? plan.step : nullptr;
+      options.buffers = std::max<int64_t>(2, copy->buffers);
+      options.ahead = copy->ahead;
     } else {
       options.interleaved = IsInterleaved(key.node, lanes);
     }

@@ -80,10 +80,10 @@ const IndexLowering::ReduceAt& IndexLowering::PlanReduce(const Key& key) {
     from.index[base.dim] = value;
     if (NeedsGuard(i)) {
       const UOp* guard = simplify_(Guard(base, value));
-      if (nest_.padded[i]) padded_terms_.emplace_back(guard, value);
+      if (nest_.maps[i].IsPadded()) padded_terms_.emplace_back(guard, value);
       plan.valid = simplify_(analysis::Both(b_, plan.valid, guard));
     }
-    if (nest_.overlap[i] != 0 && !IsIdempotent(static_cast<Op>(u->word()))) {
+    if (nest_.maps[i].Overlaps() && !IsIdempotent(static_cast<Op>(u->word()))) {
       plan.first_time = simplify_(
           analysis::Both(b_, plan.first_time, IsFirstTime(b_, nest_, i, axis, simplify_)));
     }
@@ -226,7 +226,7 @@ std::vector<const UOp*> IndexLowering::HoistInvariantAxes(Op op, const UOp* x, R
   for (const auto& [base, parts] : plan.parts) {
     const bool varies = std::any_of(parts.begin(), parts.end(),
                                     [&](const UOp* part) { return below.Contains(part); });
-    if (varies || NeedsGuard(base) || nest_.overlap[base] != 0 || nest_.base[base].max_size <= 1)
+    if (varies || NeedsGuard(base) || nest_.maps[base].Overlaps() || nest_.base[base].max_size <= 1)
       continue;
     const UOp* range = b_.Range(simplify_(b_.Index(nest_.base[base].size)));
     if (!Fold(op, x, {range})) continue;

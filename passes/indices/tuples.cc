@@ -111,7 +111,7 @@ IndexLowering::TupleAt& IndexLowering::PlanTuple(const Key& key) {
     from.index[base.dim] = value;
     if (NeedsGuard(i)) {
       const UOp* guard = simplify_(Guard(base, value));
-      if (nest_.padded[i]) padded_terms_.emplace_back(guard, value);
+      if (nest_.maps[i].IsPadded()) padded_terms_.emplace_back(guard, value);
       plan.valid = simplify_(analysis::Both(b_, plan.valid, guard));
     }
     from.valid = InLoopsOver(i, PartsOfAxis(i, axis), from.valid);

@@ -27,7 +27,7 @@ absl::Status CheckDimensions(const LoopNest& nest) {
     const bool shared =
         local && (nest.IsMatrixLane(a.name) || a.grid_dim >= 0 ||
                   llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; }));
-    groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
+    groups += (a.kind == AxisKind::kGroup && a.HasItems()) || shared;
     locals += a.kind == AxisKind::kLocal && !shared;
     if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
   }
@@ -52,9 +52,9 @@ absl::Status CheckGroup(const LoopNest& nest, const passes::Target& target) {
 }
 
 absl::Status CheckCopies(const LoopNest& nest, const passes::Target& target) {
-  for (const analysis::PackedValue& value : nest.packed) {
+  for (const Copy& copy : nest.copies) {
     for (size_t i = 0; i < nest.axes.size(); ++i) {
-      if (!nest.IsCopied(value, i)) continue;
+      if (!nest.IsCopied(copy, i)) continue;
       const LoopAxis& axis = nest.axes[i];
       const char* why = axis.size.is_symbolic() ? "is symbolic"
                         : axis.shares.empty() || axis.owned
@@ -63,22 +63,21 @@ absl::Status CheckCopies(const LoopNest& nest, const passes::Target& target) {
       if (why) return Illegal("a packed value varies along axis ", axis.name, ", which ", why);
     }
   }
-  for (const analysis::PackedValue& value : nest.packed) {
-    if (value.buffers < 2) continue;
-    const LoopAxis& axis = nest.axes[nest.AxisNamed(value.at)];
+  for (const Copy& copy : nest.copies) {
+    if (copy.buffers < 2) continue;
+    const LoopAxis& axis = nest.axes[nest.AxisNamed(copy.at)];
     if (axis.kind != AxisKind::kReduce) continue;
     // The reduce's loop may run again. If its number of steps is even, the last step of one run and
     // the first step of the next use different buffers, and need no barrier between them.
-    if (!value.ahead && !axis.size.is_symbolic() && axis.max_size % 2 == 0) continue;
+    if (!copy.ahead && !axis.size.is_symbolic() && axis.max_size % 2 == 0) continue;
     // Otherwise a barrier, or with `ahead` the first step's copy, is in front of the reduce's loop.
     // This loop must then be directly in the loops over results.
     const size_t base = axis.base;
-    const auto is_in = [&](const analysis::PackedValue& other) {
-      return !other.at.empty() &&
-             llvm::is_contained(PostOrder(other.node->src(0)), nest.base[base].reduce);
+    const auto is_in = [&](const Copy& other) {
+      return llvm::is_contained(PostOrder(other.node->src(0)), nest.base[base].reduce);
     };
-    if (!nest.IsOutermost(base) || llvm::any_of(nest.packed, is_in)) {
-      return Illegal("the reduce of axis ", value.at, " is computed in loops of another value");
+    if (!nest.IsOutermost(base) || llvm::any_of(nest.copies, is_in)) {
+      return Illegal("the reduce of axis ", copy.at, " is computed in loops of another value");
     }
   }
   const int64_t bytes = nest.PackedBytes();
@@ -94,9 +93,9 @@ absl::Status CheckOutputStaging(const LoopNest& nest) {
   const auto illegal = [&](const auto&... why) {
     return Illegal(nest.base[*nest.in_output].name, " is staged in the output: ", why...);
   };
-  if (llvm::is_contained(nest.padded, true)) return illegal("no axis may be padded");
-  if (llvm::any_of(nest.overlap, [](int64_t block) { return block != 0; })) {
-    return illegal("no axis may overlap");
+  for (const AxisMap& map : nest.maps) {
+    if (map.IsPadded()) return illegal("no axis may be padded");
+    if (map.Overlaps()) return illegal("no axis may overlap");
   }
   if (nest.GroupSize() > 1) return illegal("work-items of a group would share it");
   bool inside = false;
@@ -142,7 +141,7 @@ absl::Status CheckReduceLoops(const LoopNest& nest) {
 // Results that are computed twice must be the same both times.
 absl::Status CheckOverlap(const LoopNest& nest) {
   for (size_t i = 0; i < nest.base.size(); ++i) {
-    if (nest.overlap[i] == 0 || !nest.base[i].IsStored()) continue;
+    if (!nest.maps[i].Overlaps() || !nest.base[i].IsStored()) continue;
     for (size_t k = 0; k < nest.axes.size(); ++k) {
       if (!nest.IsReduceLoop(k)) continue;
       return Illegal("results along ", nest.base[i].name, " overlap, and each step of axis ",
@@ -173,7 +172,7 @@ absl::Status CheckMatrix(const LoopNest& nest) {
     }
   }
   for (const LoopAxis& axis : nest.axes) {
-    if (axis.kind == AxisKind::kGroup && !axis.owned && !nest.matrices.empty()) {
+    if (axis.Exchanges() && !nest.matrices.empty()) {
       return Illegal("axis ", axis.name,
                      " divides a sum among work-items, and so does a matrix "
                      "instruction");
@@ -190,12 +189,10 @@ absl::Status CheckTuples(const LoopNest& nest) {
     const analysis::BaseAxis& base = nest.base[axis.base];
     const bool terms = is_tuple(base.reduce);
     if (!terms && !is_tuple(base.staged)) continue;
-    if (nest.overlap[axis.base] != 0) return Illegal("axis ", axis.name, " of a tuple overlaps");
-    if (!terms && nest.padded[axis.base])
-      return Illegal("axis ", axis.name, " of a tuple is padded");
-    const bool legal =
-        terms ? axis.kind == AxisKind::kReduce : axis.kind != AxisKind::kGroup || axis.owned;
-    if (!legal) {
+    const AxisMap& map = nest.maps[axis.base];
+    if (map.Overlaps()) return Illegal("axis ", axis.name, " of a tuple overlaps");
+    if (!terms && map.IsPadded()) return Illegal("axis ", axis.name, " of a tuple is padded");
+    if (terms ? axis.kind != AxisKind::kReduce : axis.Exchanges()) {
       return Illegal("axis ", axis.name, " is of a tuple, and ",
                      std::string(AxisKindName(axis.kind)));
     }
@@ -210,9 +207,8 @@ absl::Status CheckInPlace(const LoopNest& nest) {
   const auto is_late = [&](size_t i) {
     return nest.axes[i].kind == AxisKind::kGroup || nest.IsReduceLoop(i);
   };
-  bool late = nest.in_output.has_value();
+  bool late = nest.in_output.has_value() || !nest.copies.empty();
   for (size_t i = 0; i < nest.axes.size(); ++i) late |= is_late(i);
-  for (const analysis::PackedValue& value : nest.packed) late |= !value.at.empty();
   if (!late || !nest.IsInPlace()) return absl::OkStatus();
   return Illegal("the kernel reads an argument that it writes");
 }

@@ -39,22 +39,15 @@ void LoopNest::Split(size_t axis, int64_t outer, int64_t inner) {
   LoopAxis low = axes[axis];
   low.name += ".1";
   low.size = low.max_size = inner;
-  low.block = low.of_block = 1;
-  low.grid_dim = -1;
-  low.goes_down = false;
+  static_cast<Binding&>(low) = {.kind = low.kind};
   LoopAxis& high = axes[axis];
   high.name += ".0";
   high.max_size = outer;
-  if (high.size.is_symbolic()) {
-    TG_CHECK(high.of_block % inner == 0);
-    high.of_block /= inner;
-  } else {
-    high.size = outer;
-  }
-  auto& own = digits[low.base];
+  if (!high.size.is_symbolic()) high.size = outer;
+  auto& own = maps[low.base].digits;
   axes.insert(axes.begin() + static_cast<ptrdiff_t>(axis) + 1, std::move(low));
-  for (auto& all : digits) {
-    for (Digit& d : all) d.axis += d.axis > axis;
+  for (AxisMap& map : maps) {
+    for (Digit& d : map.digits) d.axis += d.axis > axis;
   }
   auto* digit =
       std::find_if(own.begin(), own.end(), [&](const Digit& d) { return d.axis == axis; });
@@ -64,27 +57,26 @@ void LoopNest::Split(size_t axis, int64_t outer, int64_t inner) {
   own.insert(digit + 1, {axis + 1, stride});
 }
 
-size_t LoopNest::Bind(size_t axis, AxisKind kind) {
+size_t LoopNest::Bind(size_t axis, Binding binding) {
   size_t at = axes.size();
-  while (at > 0 && Rank(axes[at - 1].kind) > Rank(kind)) --at;
+  while (at > 0 && Rank(axes[at - 1].kind) > Rank(binding.kind)) --at;
   if (at > axis) --at;
-  axes[axis].kind = kind;
-  axes[axis].grid_dim = -1;  // it is no part of the grid any more
-  axes[axis].goes_down = false;
-  const auto place = [&](size_t i) { return axes.begin() + static_cast<ptrdiff_t>(i); };
-  if (at > axis)
-    std::rotate(place(axis), place(axis + 1), place(at + 1));
-  else
-    std::rotate(place(at), place(axis), place(axis + 1));
-  for (auto& all : digits) {
-    for (Digit& d : all) {
-      if (d.axis == axis)
-        d.axis = at;
-      else
-        d.axis += (at <= d.axis && d.axis < axis) - (axis < d.axis && d.axis <= at);
-    }
+  static_cast<Binding&>(axes[axis]) = std::move(binding);
+  AxisList to;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    to.push_back(i == axis ? at : i + (at <= i && i < axis) - (axis < i && i <= at));
   }
+  Permute(to);
   return at;
+}
+
+void LoopNest::Permute(const AxisList& to) {
+  std::vector<LoopAxis> before(axes.size());
+  before.swap(axes);
+  for (size_t i = 0; i < before.size(); ++i) axes[to[i]] = std::move(before[i]);
+  for (AxisMap& map : maps) {
+    for (Digit& d : map.digits) d.axis = to[d.axis];
+  }
 }
 
 }  // namespace tg::loop_nest

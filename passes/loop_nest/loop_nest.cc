@@ -60,10 +60,17 @@ bool LoopNest::IsMatrixLane(std::string_view name) const {
 int64_t LoopNest::GroupSize() const {
   int64_t n = 1;
   for (const LoopAxis& a : axes) {
-    const bool group = a.kind == AxisKind::kGroup && a.shares.empty();
-    if (a.kind == AxisKind::kLocal || group) n = SaturatingMul(n, a.max_size);
+    if (a.HasItems()) n = SaturatingMul(n, a.max_size);
   }
   return n;
+}
+
+AxisList LoopNest::PaddedResults() const {
+  AxisList out;
+  for (size_t i = 0; i < base.size(); ++i) {
+    if (base[i].IsStored() && maps[i].IsPadded()) out.push_back(i);
+  }
+  return out;
 }
 
 int LoopNest::FindAxis(std::string_view name) const {
@@ -149,7 +156,7 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
   NodeSet stored;
   if (nest.stores == 1) FindStoredReduces(kernel.body.root->src(0), stored);
   nest.axes.reserve(nest.base.size());
-  nest.digits.reserve(nest.base.size());
+  nest.maps.reserve(nest.base.size());
   for (size_t i = 0; i < nest.base.size(); ++i) {
     const analysis::BaseAxis& b = nest.base[i];
     LoopAxis& axis = nest.axes.emplace_back();
@@ -158,9 +165,7 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
     axis.max_size = b.max_size;
     axis.kind = analysis::KindOf(b);
     axis.base = i;
-    nest.digits.push_back({{i, 1}});
-    nest.padded.push_back(false);
-    nest.overlap.push_back(0);
+    nest.maps.push_back({.digits = {{i, 1}}});
     const bool alone = b.reduce && dependence.read_once[i] && stored.Contains(b.reduce);
     nest.accumulates.push_back(alone && nest.IsOutermost(i));
   }

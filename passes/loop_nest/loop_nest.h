@@ -26,13 +26,8 @@
 
 namespace tg::loop_nest {
 
-struct LoopAxis {
-  std::string name;
-  // The steps are `size`; or, if that is symbolic and was padded to a multiple of `block`,
-  // ceil(size / block) * of_block, where of_block is `block` until the axis is split.
-  Dim size;
-  int64_t block = 1, of_block = 1;
-  int64_t max_size = 0;  // the most steps
+// What executes the steps of a loop. Bind replaces it as a whole.
+struct Binding {
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;       // of the grid or the group, set by directives `grid` and `neighbours`
   bool goes_down = false;  // whether the first of the grid's dimension is the axis's last step
@@ -40,14 +35,59 @@ struct LoopAxis {
   // For such an axis: each work-item keeps its own part of what is staged, which no other reads, in
   // private memory; parts of a reduce are combined by shuffles.
   bool owned = false;
-  size_t base = 0;  // the axis in LoopNest::base that it is a part of
+
+  // Whether the steps are executed by work-items that no other axis gives to the group.
+  bool HasItems() const {
+    return kind == AxisKind::kLocal || (kind == AxisKind::kGroup && shares.empty());
+  }
+  // Whether work-items exchange what they compute in the steps through local memory.
+  bool Exchanges() const { return kind == AxisKind::kGroup && !owned; }
 };
 
-// A part of a base axis. The index along the base axis is the sum of `axes[axis] * stride` over its
-// digits; the outermost digit comes first.
+struct LoopAxis : Binding {
+  std::string name;
+  // The steps; or, if that is symbolic, the steps of the base axis, which LoopNest::maps[base]
+  // divides into blocks.
+  Dim size;
+  int64_t max_size = 0;  // the most steps
+  size_t base = 0;       // the axis in LoopNest::base that it is a part of
+};
+
+// A part of a base axis.
 struct Digit {
   size_t axis = 0;
   int64_t stride = 1;
+};
+
+// Which steps of its digits a base axis has.
+enum class Domain : uint8_t {
+  kAll,     // each once
+  kBelow,   // those below its size: the others are padding, which is guarded
+  kShifted  // all; the last block ends where the axis ends, so that it repeats some steps
+};
+
+// How loops count along a base axis. Its index is the sum of `axes[axis] * stride` over the digits,
+// the outermost one first.
+struct AxisMap {
+  llvm::SmallVector<Digit, 3> digits;
+  Domain domain = Domain::kAll;
+  // Where the digits have more steps than the axis, they are those of whole blocks of this size.
+  int64_t block = 1;
+
+  bool IsPadded() const { return domain == Domain::kBelow; }
+  bool Overlaps() const { return domain == Domain::kShifted; }
+  bool IsWhole() const { return digits.size() == 1; }
+  // The steps that each block has along the outermost digit.
+  int64_t OuterStepsOfBlock() const { return block / digits.front().stride; }
+};
+
+// A copy of what is read of a packed value in a step of a loop.
+struct Copy : analysis::PackedValue {
+  size_t number = 0;      // of the value, in LoopNest::packed
+  std::string at;         // the axis in whose steps it is made
+  bool is_local = false;  // in local memory, where the work-items of a group make it together
+  int64_t buffers = 1;    // number of copies at which consecutive steps take turns
+  bool ahead = false;     // each step loads elements of a later one before it computes
 };
 
 // Axes, by name, that matrix instructions compute. A subgroup of 32 work-items computes 16 x 8
@@ -70,13 +110,9 @@ using AxisList = llvm::SmallVector<size_t, 8>;
 
 // What directives change.
 struct Loops {
-  std::vector<LoopAxis> axes;                       // in the order of the kernel's name
-  std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
-  std::vector<analysis::PackedValue> packed;
-  std::vector<bool> padded;  // by base axis: whether its digits exceed its size
-  // By base axis: 0, or the steps of the blocks into which it is cut. The last block then ends
-  // where the axis ends, so that it repeats some steps of the block before.
-  std::vector<int64_t> overlap;
+  std::vector<LoopAxis> axes;  // in the order of the kernel's name
+  std::vector<AxisMap> maps;   // by base axis
+  std::vector<Copy> copies;    // by number, one of a value at most
   // The base axis that `stage_in_output` names. It is an axis of the staged value that the output
   // holds until the results replace it.
   std::optional<size_t> in_output;
@@ -87,6 +123,7 @@ struct LoopNest : Loops {
   // ---- What the body determines.
   std::vector<analysis::BaseAxis> base;
   std::vector<analysis::LoopSet> varies;  // by base axis: Dependence
+  std::vector<analysis::PackedValue> packed;
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
   // kernel stores, so that a part of the axis may be a loop around the results.
   std::vector<bool> accumulates;
@@ -122,9 +159,9 @@ struct LoopNest : Loops {
   int64_t LocalBytes() const;
   // Whether `axis` lies inside the loop of the axis at `at`, within one work-item.
   bool IsInside(size_t axis, size_t at) const;
-  // Whether the copy of a packed value has elements along this axis.
-  bool IsCopied(const analysis::PackedValue& value, size_t axis) const;
-  // Bytes of packed values in a work-item's private memory, or in the group's local memory.
+  // Whether a copy has elements along this axis.
+  bool IsCopied(const Copy& copy, size_t axis) const;
+  // Bytes of copies in a work-item's private memory, or in the group's local memory.
   int64_t PackedBytes(bool in_local_memory = false) const;
   // Bytes that may be left unused after each row of a copy in local memory, so that the elements of
   // a column, which are stored at the same time, are not all in one bank. A row has the elements
@@ -135,6 +172,8 @@ struct LoopNest : Loops {
   bool IsReduceLoop(size_t axis) const {
     return axes[axis].kind == AxisKind::kLoop && base[axes[axis].base].reduce != nullptr;
   }
+  // The base axes of results that are padded.
+  AxisList PaddedResults() const;
   // Whether the reduce of a base axis is part of no other reduce or staged value.
   bool IsOutermost(size_t base_axis) const;
   // Position in `axes`; -1 if no axis has that name.
@@ -148,7 +187,9 @@ struct LoopNest : Loops {
   void Split(size_t axis, int64_t outer, int64_t inner);
   // Binds an axis: moves it behind all axes of its new kind and of the kinds that come earlier in
   // the kernel's name (Rank in edit.cc). Returns its new position.
-  size_t Bind(size_t axis, AxisKind kind);
+  size_t Bind(size_t axis, Binding binding);
+  // Gives each axis a new position: that at position i goes to `to[i]`.
+  void Permute(const AxisList& to);
 
   // What holds for any nest that can run on `target`: a grid and a group have at most three
   // dimensions, groups and copies fit, no argument is read after it may be overwritten, and what is
@@ -158,7 +199,7 @@ struct LoopNest : Loops {
 
  private:
   bool FindInPlace() const;
-  int64_t CopyBytes(const analysis::PackedValue& value) const;
+  int64_t CopyBytes(const Copy& copy) const;
   mutable std::optional<bool> in_place_;
 };
 

@@ -24,9 +24,8 @@ int64_t LoopNest::StagedBytes() const {
 }
 
 int64_t LoopNest::LocalBytes() const {
-  const auto is_group = [](const LoopAxis& a) { return a.kind == AxisKind::kGroup && !a.owned; };
   int64_t sum = PackedBytes(/*in_local_memory=*/true);
-  if (llvm::none_of(axes, is_group)) return sum;
+  if (llvm::none_of(axes, [](const LoopAxis& a) { return a.Exchanges(); })) return sum;
   NodeSet seen;
   for (size_t i = 0; i < base.size(); ++i) {
     const UOp* node = base[i].reduce ? base[i].reduce : base[i].staged;
@@ -36,7 +35,7 @@ int64_t LoopNest::LocalBytes() const {
     int64_t copies = GroupSize();
     bool shared = false;
     for (size_t a : AxesOf(node)) {
-      if (!is_group(axes[a])) continue;
+      if (!axes[a].Exchanges()) continue;
       shared = true;
       if (base[i].staged) copies /= axes[a].max_size;
     }
@@ -67,22 +66,21 @@ bool LoopNest::IsInside(size_t axis, size_t at) const {
   }
 }
 
-bool LoopNest::IsCopied(const analysis::PackedValue& value, size_t axis) const {
-  if (value.at.empty() || (value.varies & analysis::LoopBit(axes[axis].base)) == 0) return false;
+bool LoopNest::IsCopied(const Copy& copy, size_t axis) const {
+  if ((copy.varies & analysis::LoopBit(axes[axis].base)) == 0) return false;
   const AxisKind kind = axes[axis].kind;
-  if (kind == AxisKind::kLocal || kind == AxisKind::kGroup) return value.is_local;
-  return IsInside(axis, AxisNamed(value.at));
+  if (kind == AxisKind::kLocal || kind == AxisKind::kGroup) return copy.is_local;
+  return IsInside(axis, AxisNamed(copy.at));
 }
 
-int64_t LoopNest::CopyBytes(const analysis::PackedValue& value) const {
-  if (value.at.empty()) return 0;
-  int64_t row = ByteSize(value.node->dtype.scalar());
+int64_t LoopNest::CopyBytes(const Copy& copy) const {
+  int64_t row = ByteSize(copy.node->dtype.scalar());
   // Each reduce that reads the value has a separate copy of it. If one of them is part of another
   // reduce, a single copy has an element for each pair of their terms.
   bool nested = false;
   llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (!IsCopied(value, i)) continue;
+    if (!IsCopied(copy, i)) continue;
     const UOp* reduce = base[axes[i].base].reduce;
     if (!reduce) {
       row = SaturatingMul(row, axes[i].max_size);
@@ -99,19 +97,19 @@ int64_t LoopNest::CopyBytes(const analysis::PackedValue& value) const {
   }
   int64_t bytes = SaturatingMul(row, rows);
   // More than two buffers have no padding (lower::Skew).
-  if (value.is_local && !terms.empty() && value.buffers <= 2) {
+  if (copy.is_local && !terms.empty() && copy.buffers <= 2) {
     // In a copy for matrix instructions, a row may have the elements for one result instead.
-    const int64_t results = row / ByteSize(value.node->dtype.scalar());
+    const int64_t results = row / ByteSize(copy.node->dtype.scalar());
     const int64_t padded = !matrices.empty() ? std::max(rows, results) : rows;
     bytes = SaturatingAdd(bytes, SaturatingMul(padded, kRowPadding));
   }
-  return SaturatingMul(value.buffers, bytes);
+  return SaturatingMul(copy.buffers, bytes);
 }
 
 int64_t LoopNest::PackedBytes(bool in_local_memory) const {
   int64_t sum = 0;
-  for (const analysis::PackedValue& value : packed) {
-    if (value.is_local == in_local_memory) sum = SaturatingAdd(sum, CopyBytes(value));
+  for (const Copy& copy : copies) {
+    if (copy.is_local == in_local_memory) sum = SaturatingAdd(sum, CopyBytes(copy));
   }
   return sum;
 }

@@ -9,7 +9,7 @@ std::string Steps(const LoopAxis& axis) {
   return absl::StrCat(axis.name, " : ", axis.size.is_symbolic() ? "up to " : "", axis.max_size);
 }
 
-std::string Binding(const LoopAxis& axis) {
+std::string BindingText(const LoopAxis& axis) {
   std::string out(AxisKindName(axis.kind));
   if (axis.grid_dim >= 0) absl::StrAppend(&out, ", dimension ", axis.grid_dim);
   if (axis.goes_down) out += " down";
@@ -24,11 +24,10 @@ std::string PrintLoopNest(const LoopNest& nest) {
   std::string out, indent = "  ";
   for (size_t i = 0; i < nest.axes.size(); ++i) {
     const LoopAxis& axis = nest.axes[i];
-    absl::StrAppend(&out, indent, "for ", Steps(axis), "  // ", Binding(axis));
-    if (nest.padded[axis.base]) absl::StrAppend(&out, ", padded");
-    if (const int64_t block = nest.overlap[axis.base]) {
-      absl::StrAppend(&out, ", blocks of ", block, " that overlap");
-    }
+    absl::StrAppend(&out, indent, "for ", Steps(axis), "  // ", BindingText(axis));
+    const AxisMap& map = nest.maps[axis.base];
+    if (map.IsPadded()) absl::StrAppend(&out, ", padded");
+    if (map.Overlaps()) absl::StrAppend(&out, ", blocks of ", map.block, " that overlap");
     const auto has_axis = [&](const MatrixAxes& m) {
       const std::string* const own[] = {&m.row, &m.row_lane, &m.column_lane, &m.column, &m.term};
       return llvm::any_of(own, [&](const std::string* name) { return *name == axis.name; });
@@ -36,21 +35,20 @@ std::string PrintLoopNest(const LoopNest& nest) {
     if (llvm::any_of(nest.matrices, has_axis)) absl::StrAppend(&out, ", of a matrix instruction");
     absl::StrAppend(&out, "\n");
     indent += "  ";
-    for (size_t n = 0; n < nest.packed.size(); ++n) {
-      const analysis::PackedValue& value = nest.packed[n];
-      if (value.at != axis.name) continue;
-      absl::StrAppend(&out, indent, "copy p", n, " of ");
+    for (const Copy& copy : nest.copies) {
+      if (copy.at != axis.name) continue;
+      absl::StrAppend(&out, indent, "copy p", copy.number, " of ");
       bool first = true;
       for (size_t k = 0; k < nest.axes.size(); ++k) {
-        if (!nest.IsCopied(value, k)) continue;
+        if (!nest.IsCopied(copy, k)) continue;
         absl::StrAppend(&out, first ? "" : ", ", nest.axes[k].name);
         first = false;
       }
-      absl::StrAppend(&out, value.is_local ? "  // local memory" : "  // a work-item's memory",
-                      value.buffers > 2   ? absl::StrCat(", ", value.buffers, " buffers")
-                      : value.buffers > 1 ? ", two buffers"
-                                          : "",
-                      value.ahead ? ", ahead" : "", "\n");
+      absl::StrAppend(&out, copy.is_local ? "  // local memory" : "  // a work-item's memory",
+                      copy.buffers > 2   ? absl::StrCat(", ", copy.buffers, " buffers")
+                      : copy.buffers > 1 ? ", two buffers"
+                                         : "",
+                      copy.ahead ? ", ahead" : "", "\n");
     }
   }
   if (nest.in_output) {

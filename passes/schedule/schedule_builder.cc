@@ -56,7 +56,7 @@ std::optional<int64_t> ScheduleBuilder::Stride(const analysis::Access& a, size_t
   const size_t base = nest_.axes[axis].base;
   const std::optional<int64_t> whole = a.stride[base];
   if (!whole) return std::nullopt;
-  for (const loop_nest::Digit& d : nest_.digits[base]) {
+  for (const loop_nest::Digit& d : nest_.maps[base].digits) {
     if (d.axis == axis) return *whole * d.stride;
   }
   return 0;
@@ -91,13 +91,13 @@ analysis::LoopSet ScheduleBuilder::SharedAlong() const {
 
 bool ScheduleBuilder::MayPad(size_t axis) const {
   const loop_nest::LoopAxis& a = nest_.axes[axis];
-  return a.kind == AxisKind::kGlobal && nest_.digits[a.base].size() == 1;
+  return a.kind == AxisKind::kGlobal && nest_.maps[a.base].IsWhole();
 }
 
 bool ScheduleBuilder::MayOverlap(size_t axis) const {
   const loop_nest::LoopAxis& a = nest_.axes[axis];
-  const bool is_whole = nest_.digits[a.base].size() == 1 && !a.size.is_symbolic() &&
-                        !nest_.padded[a.base] && nest_.overlap[a.base] == 0;
+  const bool is_whole = nest_.maps[a.base].IsWhole() && !a.size.is_symbolic() &&
+                        nest_.maps[a.base].domain == loop_nest::Domain::kAll;
   return is_whole && !nest_.in_output && !(nest_.base[a.base].IsStored() && nest_.IsInPlace());
 }
 
@@ -164,7 +164,7 @@ bool ScheduleBuilder::IsInnermost(size_t axis) const {
   for (size_t n = base + 1; n < nest_.base.size(); ++n) {
     if (nest_.base[n].staged == nest_.base[base].staged) return false;
   }
-  return nest_.digits[base].back().axis == axis;
+  return nest_.maps[base].digits.back().axis == axis;
 }
 
 int64_t ScheduleBuilder::WorkItems() const {
@@ -176,7 +176,7 @@ int64_t ScheduleBuilder::WorkItems() const {
 }
 
 bool ScheduleBuilder::HasLanes(size_t axis) const {
-  for (const loop_nest::Digit& d : nest_.digits[nest_.axes[axis].base]) {
+  for (const loop_nest::Digit& d : nest_.maps[nest_.axes[axis].base].digits) {
     switch (nest_.axes[d.axis].kind) {
       case AxisKind::kUpcast:
       case AxisKind::kVector:

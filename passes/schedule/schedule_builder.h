@@ -38,11 +38,13 @@ class ScheduleBuilder {
   // The part of the builder that directives change. A rule saves it, tries directives, and may
   // restore it.
   struct State {
-    loop_nest::LoopNest nest;
+    loop_nest::Loops loops;
     std::vector<Directive> directives;
   };
   State Save() const { return {nest_, directives_}; }
-  void Restore(const State& state) { nest_ = state.nest, directives_ = state.directives; }
+  void Restore(const State& state) {
+    static_cast<loop_nest::Loops&>(nest_) = state.loops, directives_ = state.directives;
+  }
 
   // Applies directive D to an axis, or to `amount` of it; 0: to all of it. Returns false if it is
   // not legal.
