@@ -88,8 +88,9 @@ InstructionsByLoop CountByLoop(const ScheduledWork& work, const passes::Target& 
   for (const MemoryAccess& a : work.accesses) {
     if (!IsIn(part, a.is_fill)) continue;
     const double all =
-        a.fills > 0 ? work.Trips(Steps::kGroups) * a.fills * FillOf(work, a, target).instructions
-                    : work.Executions(a.nest) * a.distinct * AccessInstructions(work, a, target);
+        a.around_copy > 0
+            ? work.Trips(Steps::kGroups) * work.Fills(a) * FillOf(work, a, target).instructions
+            : work.Executions(a.nest) * a.distinct * AccessInstructions(work, a, target);
     Instructions& count = of(a.nest);
     (a.is_store ? count.stores : count.loads) +=
         all * (a.is_store ? target.store_weight : target.load_weight);
@@ -170,19 +171,13 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
 
 FillForm FillOf(const ScheduledWork& work, const MemoryAccess& access,
                 const passes::Target& target) {
-  double around = 1, elements = access.distinct;
-  LoopList others;  // around the copy, then all that continue no run
+  double elements = access.distinct;
+  const llvm::ArrayRef<uint16_t> loops = access.nest.loops;
+  const llvm::ArrayRef<uint16_t> around = loops.take_front(access.around_copy);
+  LoopList others(around.begin(), around.end());              // then all that continue no run
   llvm::SmallVector<std::pair<int64_t, uint16_t>, 8> copied;  // strides and loops
-  for (const uint16_t loop : access.nest.loops) {
-    const WorkLoop& l = work.loops[loop];
-    const bool is_around =
-        l.steps == Steps::kGroups || (l.steps == Steps::kSerial && around < access.fills);
-    if (is_around) {
-      around *= l.steps == Steps::kSerial ? l.trips : 1;
-      others.push_back(loop);
-    } else {
-      copied.emplace_back(access.strides[loop], loop);
-    }
+  for (const uint16_t loop : loops.drop_front(access.around_copy)) {
+    copied.emplace_back(access.strides[loop], loop);
   }
   for (const uint16_t loop : access.nest.lanes) copied.emplace_back(access.strides[loop], loop);
   llvm::sort(copied);

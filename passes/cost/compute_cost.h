@@ -25,8 +25,8 @@ struct AccessForm {
 AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
                   const passes::Target& target);
 
-// The same of one fill of a copy in local memory (MemoryAccess::fills), in all work-items of the
-// group, and the elements: all of them, and those of each run without gaps.
+// The same of one fill of a copy in local memory (MemoryAccess::around_copy), in all work-items of
+// the group, and the elements: all of them, and those of each run without gaps.
 struct FillForm {
   double instructions = 1, elements = 1, run = 1;
 };

@@ -133,8 +133,8 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target) {
 double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
   double bytes = 0;
   for (const MemoryAccess& a : work.accesses) {
-    if (a.fills > 0) {
-      bytes += a.fills * BytesOfFill(a, FillOf(work, a, target), target);
+    if (a.around_copy > 0) {
+      bytes += work.Fills(a) * BytesOfFill(a, FillOf(work, a, target), target);
       continue;
     }
     const AccessForm form = FormOf(work, a, target);
@@ -165,19 +165,19 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
   }
   double copying = 0, wait_of_copies = 0;
   for (const MemoryAccess& a : work.accesses) {
-    if (a.fills == 0) {
+    if (a.around_copy == 0) {
       Body& body = body_of(a.nest);
       body.instructions += AccessInstructions(work, a, target);
       body.loads |= !a.is_local && !a.is_store;
       continue;
     }
     const double items = std::max(1.0, work.Trips(Steps::kItems));
-    copying += a.fills * std::ceil(FillOf(work, a, target).instructions / items) *
+    copying += work.Fills(a) * std::ceil(FillOf(work, a, target).instructions / items) *
                (1 + a.quotients * kQuotientInstructions);
     // The loads that fill a copy wait together. Those of the next copy, where it is filled ahead,
     // wait while this one is used.
     if (!a.is_ahead && !a.is_store) {
-      wait_of_copies = std::max(wait_of_copies, a.fills * target.step_seconds);
+      wait_of_copies = std::max(wait_of_copies, work.Fills(a) * target.step_seconds);
     }
   }
   double wait = wait_of_copies + copying * target.instruction_seconds;

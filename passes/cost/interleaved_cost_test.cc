@@ -91,7 +91,7 @@ TEST(Waits, CopiesThatAreFilledAheadDoNotWait) {
   const passes::Target target = Interleaved();
   ScheduledWork work = Work(32);
   work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
-  work.accesses[0].fills = 32;
+  work.accesses[0].around_copy = 2;
   EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 32e-6);
   work.accesses[0].is_ahead = true;
   EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 0);
@@ -121,7 +121,7 @@ TEST(Accesses, AGroupFillsACopyTogether) {
   work.loops.push_back({"t", 8, Steps::kSerial});
   // A vector of four elements takes as long as four words.
   MemoryAccess fill = Load({0, 2, 1, 3}, {0, 8, 256, 1});
-  fill.fills = 2;
+  fill.around_copy = 2;
   EXPECT_DOUBLE_EQ(FillOf(work, fill, target).instructions, 64);
   EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 0);
   work.accesses = {fill};

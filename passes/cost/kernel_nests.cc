@@ -160,22 +160,32 @@ LoopNestOf KernelNests::NestOf(AxisSet axes) const {
   return nest;
 }
 
-LoopNestOf KernelNests::NestOfCopy(const loop_nest::Copy& value) const {
+bool KernelNests::IsAround(size_t axis, const loop_nest::Copy& copy) const {
+  if (s_.IsCopied(copy, axis)) return false;
+  const Steps steps = loops_[axis].steps;
+  return steps == Steps::kGroups || (steps == Steps::kItems && !copy.is_local) ||
+         (steps == Steps::kSerial && axis <= s_.AxisNamed(copy.at));
+}
+
+LoopNestOf KernelNests::NestOfCopy(const loop_nest::Copy& copy) const {
   LoopNestOf nest;
-  const auto at = s_.AxisNamed(value.at);
   LoopList copied;
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     const auto loop = static_cast<uint16_t>(i);
-    const Steps steps = loops_[i].steps;
-    if (s_.IsCopied(value, i)) {
-      (steps == Steps::kLanes ? nest.lanes : copied).push_back(loop);
-    } else if (steps == Steps::kGroups || (steps == Steps::kItems && !value.is_local) ||
-               (steps == Steps::kSerial && i <= at)) {
+    if (s_.IsCopied(copy, i)) {
+      (IsLanes(i) ? nest.lanes : copied).push_back(loop);
+    } else if (IsAround(i, copy)) {
       nest.loops.push_back(loop);
     }
   }
   nest.loops.append(copied);
   return nest;
+}
+
+size_t KernelNests::AroundCopy(const loop_nest::Copy& copy) const {
+  size_t around = 0;
+  for (size_t i = 0; i < s_.axes.size(); ++i) around += IsAround(i, copy);
+  return around;
 }
 
 }  // namespace tg::cost

@@ -48,9 +48,12 @@ class KernelNests {
   // Whether the steps of a loop over work-items are those of neighbours, by a directive.
   bool IsNeighbours(size_t axis) const;
   // The loops that copy a packed value: those around each copy, then those of its elements.
-  LoopNestOf NestOfCopy(const loop_nest::Copy& value) const;
+  LoopNestOf NestOfCopy(const loop_nest::Copy& copy) const;
+  // The number of those around.
+  size_t AroundCopy(const loop_nest::Copy& copy) const;
 
  private:
+  bool IsAround(size_t axis, const loop_nest::Copy& copy) const;
   // How many axes of reduces and staged values are around one of them, itself included.
   size_t DepthOf(size_t axis) const;
   // Whether the work-items along this axis are those of another axis in the set.

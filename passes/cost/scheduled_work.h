@@ -69,8 +69,9 @@ struct MemoryAccess {
   bool is_local = false;      // in local memory, which no cache is in front of
   bool is_ahead = false;      // of a copy that is filled while the one before it is used
   // Of a load or a store that fills a copy in local memory, which the work-items of a group do
-  // together, each some of its elements: how often. Its loops after these steps are the copy's.
-  double fills = 0;
+  // together, each some of its elements: in each step of how many of its loops, the first ones. The
+  // loops behind them are the copy's. 0: it fills no such copy.
+  size_t around_copy = 0;
   double quotients = 0;  // quotients and remainders in its address
   // The work-items of a matrix instruction that share the elements of these lanes among them.
   double spread = 1;
@@ -101,6 +102,8 @@ struct ScheduledWork {
   // The product of the trips of the loops of one kind, without loops that share the work-items of
   // others.
   double Trips(Steps steps) const;
+  // How often a group fills the copy in local memory that the access fills.
+  double Fills(const MemoryAccess& access) const;
   // How often the loops take a step, without lanes.
   double Executions(const LoopNestOf& nest) const;
   double Lanes(const LoopNestOf& nest) const;
@@ -110,6 +113,15 @@ inline double ScheduledWork::Trips(Steps steps) const {
   double product = 1;
   for (const WorkLoop& loop : loops) {
     product *= loop.steps == steps && !loop.shares ? loop.trips : 1;
+  }
+  return product;
+}
+
+inline double ScheduledWork::Fills(const MemoryAccess& access) const {
+  double product = 1;
+  for (size_t i = 0; i < access.around_copy; ++i) {
+    const WorkLoop& loop = loops[access.nest.loops[i]];
+    product *= loop.steps == Steps::kSerial ? loop.trips : 1;
   }
   return product;
 }

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "passes/cost/access_strides.h"
+#include "passes/cost/kernel_copies.h"
 #include "passes/cost/kernel_nests.h"
 #include "passes/cost/predict_cost.h"
 
@@ -30,61 +31,24 @@ class WorkBuilder {
         accesses_(accesses),
         target_(target),
         nests_(nest),
-        strides_(nest, nests_, closed) {
+        strides_(nest, nests_, closed),
+        copies_(nest, nests_, work_.loops) {
     work_.loops = nests_.loops();
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (strides_.IsClosed(i)) work_.loops[i].trips = 1;
     }
-    for (const loop_nest::Copy& copy : s_.copies) llvm::append_range(copies_, CopiesOf(copy));
   }
 
   ScheduledWork Build() {
     for (const UOp* store : body_.root->srcs()) Visit(store->src(1), nullptr);
     for (const analysis::Access& a : accesses_) AddAccess(a);
-    for (const loop_nest::Copy& copy : copies_) AddPackedReads(copy);
+    for (const loop_nest::Copy& copy : copies_.all()) AddPackedReads(copy);
     return std::move(work_);
   }
 
  private:
   // A reduce or a staged value, which has separate loops; null: what is stored.
   using Scope = const UOp*;
-
-  // The copies of a packed value: one for each reduce that reads it, unless one of these is part of
-  // another. Each varies along the axes of its reduce.
-  std::vector<loop_nest::Copy> CopiesOf(const loop_nest::Copy& value) const {
-    std::vector<std::pair<const UOp*, analysis::LoopSet>> of;  // reduces and their axes
-    analysis::LoopSet all = 0;
-    for (size_t n = 0; n < s_.base.size(); ++n) {
-      const UOp* reduce = s_.base[n].reduce;
-      if (!reduce || (value.varies & analysis::LoopBit(n)) == 0) continue;
-      if (!s_.IsOutermost(n)) return {value};
-      auto known = llvm::find_if(of, [&](const auto& own) { return own.first == reduce; });
-      if (known == of.end()) known = of.insert(of.end(), {reduce, 0});
-      known->second |= analysis::LoopBit(n);
-      all |= analysis::LoopBit(n);
-    }
-    std::vector<loop_nest::Copy> copies(std::max<size_t>(1, of.size()), value);
-    for (size_t i = 0; i < of.size(); ++i) {
-      copies[i].varies = (value.varies & ~all) | of[i].second;
-    }
-    return copies;
-  }
-
-  // The copy of a node for what varies along these axes; null: it is not packed.
-  const loop_nest::Copy* CopyOf(const UOp* node, const AxisSet& axes) const {
-    const loop_nest::Copy* first = nullptr;
-    for (const loop_nest::Copy& copy : copies_) {
-      if (copy.node != node) continue;
-      if (!first) first = &copy;
-      bool reads = true;
-      for (const unsigned i : axes.set_bits()) {
-        const size_t base = s_.axes[i].base;
-        reads &= !s_.base[base].reduce || (copy.varies & analysis::LoopBit(base)) != 0;
-      }
-      if (reads) return &copy;
-    }
-    return first;
-  }
 
   void Count(const UOp* u, const AxisSet& set, const loop_nest::Copy* copy, double weight,
              double sums = 0) {
@@ -127,7 +91,7 @@ class WorkBuilder {
       return AxesOfReads(u, scope);
     }
     if (u->op == Op::kPacked) {
-      const auto* own = CopyOf(u, scope ? nests_.AxesOfOwner(scope) : nests_.None());
+      const auto* own = copies_.Of(u, scope ? nests_.AxesOfOwner(scope) : nests_.None());
       copy = own ? own : copy;
     }
     AxisSet set = nests_.None();
@@ -217,47 +181,6 @@ class WorkBuilder {
     return 2;
   }
 
-  // MemoryAccess::distinct of a load that fills a copy. Each step that reads vectors has its own in
-  // the copy.
-  double DistinctPart(const loop_nest::Copy& copy, const MemoryAccess& m) const {
-    double all = 1, distinct = 1, reach = 1;
-    llvm::SmallVector<std::pair<int64_t, double>, 8> steps;
-    for (size_t i = 0; i < s_.axes.size(); ++i) {
-      if (!s_.IsCopied(copy, i) || m.strides[i] == 0) continue;
-      if (work_.loops[i].is_vector) return 1;
-      steps.emplace_back(m.strides[i], work_.loops[i].trips);
-    }
-    llvm::sort(steps);
-    for (const auto& [stride, trips] : steps) {
-      const auto distance = static_cast<double>(stride);
-      const double whole = distance * (trips - 1) + reach;
-      all *= trips;
-      distinct *= trips;
-      if (distance < reach) distinct = std::min(distinct, whole);
-      reach = whole;
-    }
-    return distinct / all;
-  }
-
-  // Whether terms of an access to a copy make runs of whole squares of a vector's side.
-  bool HasAdjacentTerms(const MemoryAccess& m) const {
-    double side = 1, run = 1;
-    llvm::SmallVector<std::pair<int64_t, double>, 8> terms;
-    for (const uint16_t i : m.nest.loops) {
-      if (m.strides[i] != 0 && work_.loops[i].is_term) {
-        terms.emplace_back(m.strides[i], work_.loops[i].trips);
-      }
-    }
-    for (const uint16_t i : m.nest.lanes) {
-      if (work_.loops[i].is_vector) side = work_.loops[i].trips;
-    }
-    llvm::sort(terms);
-    for (const auto& [stride, trips] : terms) {
-      if (static_cast<double>(stride) == run) run *= trips;
-    }
-    return side > 1 && std::fmod(run, side) == 0;
-  }
-
   // MemoryAccess::term_vector.
   int TermVectorOf(const LoopNestOf& nest) const {
     int vector = -1;
@@ -275,7 +198,7 @@ class WorkBuilder {
 
   void AddAccess(const analysis::Access& a) {
     MemoryAccess m;
-    const loop_nest::Copy* copy = a.packed ? CopyOf(a.packed, nests_.AxesOf(a)) : nullptr;
+    const loop_nest::Copy* copy = a.packed ? copies_.Of(a.packed, nests_.AxesOf(a)) : nullptr;
     m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
     m.strides = strides_.Of(a);
     m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -287,11 +210,11 @@ class WorkBuilder {
       if (m.strides[i] == 1) m.parts = std::max(m.parts, PartsOf(a, i));
     }
     if (target_.HasVectors() && !copy) m.term_vector = TermVectorOf(m.nest);
-    m.is_transposed = copy && !m.is_gated && HasAdjacentTerms(m);
+    m.is_transposed = copy && !m.is_gated && copies_.HasAdjacentTerms(m);
     m.is_ahead = copy && copy->ahead;
     m.is_fill = copy && !a.is_staged();
-    if (m.is_fill) distinct_[copy] = m.distinct = DistinctPart(*copy, m);
-    if (copy && copy->is_local) m.fills = FillsOf(*copy, m.nest);
+    if (m.is_fill) distinct_[copy] = m.distinct = copies_.DistinctPart(*copy, m.strides);
+    if (copy && copy->is_local) m.around_copy = nests_.AroundCopy(*copy);
     m.is_broadcast = IsBroadcast(m, copy, axes);
     if (a.is_staged()) {
       const auto staged = staged_.find(a.node);
@@ -342,26 +265,11 @@ class WorkBuilder {
     work_.accesses.push_back(std::move(m));
   }
 
-  // Strides in the copy of a packed value: its elements are in the order of the loops that read
-  // them, lanes innermost.
-  std::vector<int64_t> StridesInCopy(const loop_nest::Copy& value) const {
-    std::vector<int64_t> strides(s_.axes.size(), 0);
-    int64_t row = 1;
-    for (const bool lanes : {true, false}) {
-      for (size_t i = s_.axes.size(); i-- > 0;) {
-        if (nests_.IsLanes(i) != lanes || !s_.IsCopied(value, i)) continue;
-        strides[i] = row;
-        row *= s_.axes[i].max_size;
-      }
-    }
-    return strides;
-  }
-
   MemoryAccess InCopy(const loop_nest::Copy& value) const {
     MemoryAccess m;
-    m.strides = StridesInCopy(value);
+    m.strides = copies_.StridesIn(value);
     m.element_bytes = static_cast<double>(ByteSize(value.node->dtype.scalar()));
-    m.buffer = kFirstCopy - (&value - copies_.data());
+    m.buffer = kFirstCopy - (&value - copies_.all().data());
     m.buffer_bytes = m.element_bytes;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.IsCopied(value, i)) m.buffer_bytes *= static_cast<double>(s_.axes[i].max_size);
@@ -379,7 +287,7 @@ class WorkBuilder {
     m.is_store = true;
     m.is_fill = true;
     m.distinct = distinct_[&value];
-    m.fills = load.fills;
+    m.around_copy = load.around_copy;
     m.is_transposed =
         value.is_local && llvm::none_of(llvm::seq<size_t>(0, m.strides.size()), [&](size_t i) {
           return m.strides[i] == 1 && load.strides[i] == 1;
@@ -394,16 +302,6 @@ class WorkBuilder {
     if (!s_.matrices.empty()) m.spread = ItemsOfMatrix(axes);
     m.is_broadcast = IsBroadcast(m, nullptr, axes);
     work_.accesses.push_back(std::move(m));
-  }
-
-  // How often a copy is filled: once in each step of the loop that it is in, and of those around.
-  double FillsOf(const loop_nest::Copy& copy, const LoopNestOf& nest) const {
-    double fills = 1;
-    for (const uint16_t i : nest.loops) {
-      if (work_.loops[i].steps == Steps::kSerial) fills *= work_.loops[i].trips;
-      if (s_.axes[i].name == copy.at) return fills;
-    }
-    return 1;
   }
 
   // The work-items of a matrix instruction along whose axes `axes` do not vary: they share the
@@ -427,9 +325,9 @@ class WorkBuilder {
   const KernelNests nests_;
   const AccessStrides strides_;
   ScheduledWork work_;
+  const KernelCopies copies_;
   std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
-  std::vector<loop_nest::Copy> copies_;
-  std::map<const loop_nest::Copy*, double> distinct_;  // the part of its steps that it keeps
+  std::map<const loop_nest::Copy*, double> distinct_;  // MemoryAccess::distinct of its fills
   std::set<const loop_nest::Copy*> copied_;
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
