@@ -188,12 +188,14 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
                    std::max(1.0, body.steps));
     if (body.loads) wait += body.steps / together * target.step_seconds;
   }
-  double shares = 1;  // work-items that share the terms of a reduce
+  double shares = 1, shuffles = 1;  // work-items that share the terms of a reduce
   for (const WorkLoop& loop : work.loops) {
-    if (loop.is_term && loop.steps == Steps::kItems && !loop.shares) shares *= loop.trips;
+    const bool divides = loop.is_term && loop.steps == Steps::kItems && !loop.shares;
+    if (divides) (loop.is_shuffled ? shuffles : shares) *= loop.trips;
   }
-  // Partial results are combined in pairs.
+  // Partial results are combined in pairs, by a shuffle and an operation or after a barrier.
   wait += std::ceil(std::log2(shares)) * target.barrier_seconds;
+  wait += std::ceil(std::log2(shuffles)) * 2 * target.instruction_seconds;
   return wait * std::max(1.0, GroupsOfUnit(work, target) / ResidentGroups(work, target));
 }
 

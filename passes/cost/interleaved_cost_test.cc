@@ -102,6 +102,8 @@ TEST(Waits, SharedSumsAreCombinedInPairs) {
   ScheduledWork work = Work(1);
   work.loops[1].is_term = true;
   EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 25e-7);  // 32, 16, ..., 2 partial results
+  work.loops[1].is_shuffled = true;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 10 * target.instruction_seconds);
 }
 
 TEST(Waits, InstructionsFollowOnEachOther) {

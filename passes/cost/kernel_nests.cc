@@ -35,8 +35,8 @@ KernelNests::KernelNests(const loop_nest::LoopNest& nest) : s_(nest) {
   for (const loop_nest::LoopAxis& axis : s_.axes) {
     const analysis::BaseAxis& base = s_.base[axis.base];
     loops_.push_back({axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind),
-                      !axis.shares.empty(), base.reduce != nullptr,
-                      axis.kind == AxisKind::kVector});
+                      !axis.shares.empty(), base.reduce != nullptr, axis.kind == AxisKind::kVector,
+                      axis.owned && base.reduce != nullptr});
     // One instruction takes all of these terms.
     for (const loop_nest::MatrixAxes& m : s_.matrices) {
       if (m.term == axis.name) loops_.back().steps = Steps::kLanes;

@@ -29,6 +29,8 @@ struct WorkLoop {
   // Its steps are the elements of vectors. Other lanes are copies of the body, which become vectors
   // only where they are adjacent in memory.
   bool is_vector = false;
+  // Of terms: its work-items combine their parts by shuffles, without barriers.
+  bool is_shuffled = false;
 };
 
 // Positions of loops in ScheduledWork::loops, the outermost first.

@@ -104,6 +104,17 @@ struct Group {
   void Visit(auto&& v) { v(axis), v(items); }
   absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
   void Apply(loop_nest::LoopNest& nest) const;
+  // Gives work-items their steps, as neighbours or in blocks.
+  void Bind(loop_nest::LoopNest& nest, bool owned, bool in_blocks) const;
+};
+
+// Illegal: shuffle(r0, 6), since 6 divides no subgroup.
+struct Shuffle : Group {
+  static constexpr Doc kDoc = {"shuffle", "shuffle(AXIS[, N|SHARED])",
+                               "as group, by neighbours in a subgroup, whose shuffles combine the "
+                               "parts instead of local memory"};
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
 };
 
 struct GroupTop : Group {

@@ -40,13 +40,15 @@ BindPart PartOf(const loop_nest::LoopNest& nest, const Group& group) {
   return {group.axis, nest.axes[nest.AxisNamed(*with)].max_size};
 }
 
-void Bind(loop_nest::LoopNest& nest, const Group& group, bool in_blocks) {
-  const auto* with = std::get_if<std::string>(&group.items);
-  PartOf(nest, group)
-      .Bind(nest, {.kind = AxisKind::kGroup, .shares = with ? *with : std::string()}, in_blocks);
-}
-
 }  // namespace
+
+void Group::Bind(loop_nest::LoopNest& nest, bool owned, bool in_blocks) const {
+  const auto* with = std::get_if<std::string>(&items);
+  PartOf(nest, *this)
+      .Bind(nest,
+            {.kind = AxisKind::kGroup, .shares = with ? *with : std::string(), .owned = owned},
+            in_blocks);
+}
 
 absl::Status Group::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
   if (!target.has_local) return Illegal("target ", target.name, " has no local memory");
@@ -61,9 +63,13 @@ absl::Status Group::Check(const loop_nest::LoopNest& nest, const passes::Target&
   return PartOf(nest, *this).CheckOf(nest, {AxisKind::kReduce}, INT64_MAX);
 }
 
-void Group::Apply(loop_nest::LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/false); }
+void Group::Apply(loop_nest::LoopNest& nest) const {
+  Bind(nest, /*owned=*/false, /*in_blocks=*/false);
+}
 
-void GroupTop::Apply(loop_nest::LoopNest& nest) const { Bind(nest, *this, /*in_blocks=*/true); }
+void GroupTop::Apply(loop_nest::LoopNest& nest) const {
+  Bind(nest, /*owned=*/false, /*in_blocks=*/true);
+}
 
 absl::Status Own::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
   size_t own = 0, at = 0;

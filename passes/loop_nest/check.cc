@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/arithmetic.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/loop_nest.h"
@@ -57,7 +58,7 @@ absl::Status CheckCopies(const LoopNest& nest, const passes::Target& target) {
       if (!nest.IsCopied(copy, i)) continue;
       const LoopAxis& axis = nest.axes[i];
       const char* why = axis.size.is_symbolic() ? "is symbolic"
-                        : axis.shares.empty() || axis.owned
+                        : axis.shares.empty() || (axis.owned && !nest.matrices.empty())
                             ? nullptr
                             : "shares the work-items of another axis";
       if (why) return Illegal("a packed value varies along axis ", axis.name, ", which ", why);
@@ -172,10 +173,45 @@ absl::Status CheckMatrix(const LoopNest& nest) {
     }
   }
   for (const LoopAxis& axis : nest.axes) {
-    if (axis.Exchanges() && !nest.matrices.empty()) {
+    const bool divides = axis.kind == AxisKind::kGroup && (!axis.owned || axis.HasItems());
+    if (divides && !nest.matrices.empty()) {
       return Illegal("axis ", axis.name,
                      " divides a sum among work-items, and so does a matrix "
                      "instruction");
+    }
+  }
+  return absl::OkStatus();
+}
+
+constexpr int64_t kShuffledBytes = 64;  // a vector of 16 words
+
+// Work-items that combine parts of a reduce by shuffles are neighbours in a subgroup: their axis is
+// dimension 0 of the group, which has whole subgroups. Matrix instructions number the work-items
+// themselves.
+absl::Status CheckShuffles(const LoopNest& nest, const passes::Target& target) {
+  if (!nest.matrices.empty()) return absl::OkStatus();
+  const LoopAxis* first = nullptr;  // dimension 0: what `neighbours` says, or the last one
+  for (const LoopAxis& a : nest.axes) {
+    if (a.HasItems() && (!first || first->grid_dim < 0)) first = &a;
+  }
+  for (const LoopAxis& a : nest.axes) {
+    if (!a.owned || !nest.base[a.base].reduce) continue;
+    const LoopAxis& items = a.HasItems() ? a : nest.axes[nest.AxisNamed(a.shares)];
+    if (&items != first) return Illegal("the work-items along ", items.name, " are no neighbours");
+    if (target.subgroup_size % items.max_size != 0) {
+      return Illegal("a subgroup has no parts of ", items.max_size, " work-items");
+    }
+    int64_t bytes = ByteSize(nest.base[a.base].reduce->dtype.scalar());
+    for (const LoopAxis& lanes : nest.axes) {
+      const bool copies = lanes.kind == AxisKind::kUpcast || lanes.kind == AxisKind::kVector;
+      const bool varies = (nest.varies[a.base] & analysis::LoopBit(lanes.base)) != 0;
+      if (copies && varies) bytes = SaturatingMul(bytes, lanes.max_size);
+    }
+    if (bytes > kShuffledBytes) {
+      return Illegal("shuffles would move ", bytes, " bytes of a work-item at once");
+    }
+    if (nest.GroupSize() % target.subgroup_size != 0) {
+      return Illegal("a group of ", nest.GroupSize(), " work-items has no whole subgroups");
     }
   }
   return absl::OkStatus();
@@ -221,6 +257,7 @@ absl::Status LoopNest::Check(const passes::Target& target) const {
   if (absl::Status s = CheckOverlap(*this); !s.ok()) return s;
   if (absl::Status s = CheckTuples(*this); !s.ok()) return s;
   if (absl::Status s = CheckMatrix(*this); !s.ok()) return s;
+  if (absl::Status s = CheckShuffles(*this, target); !s.ok()) return s;
   if (absl::Status s = CheckDimensions(*this); !s.ok()) return s;
   if (absl::Status s = CheckGroup(*this, target); !s.ok()) return s;
   if (absl::Status s = CheckCopies(*this, target); !s.ok()) return s;

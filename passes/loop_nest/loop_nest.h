@@ -71,7 +71,7 @@ enum class Domain : uint8_t {
 struct AxisMap {
   llvm::SmallVector<Digit, 3> digits;
   Domain domain = Domain::kAll;
-  // If the digits have more steps than the axis, they are the steps of whole blocks of this size.
+  // Where the digits have more steps than the axis, they are those of whole blocks of this size.
   int64_t block = 1;
 
   bool IsPadded() const { return domain == Domain::kBelow; }

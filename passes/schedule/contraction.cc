@@ -58,6 +58,25 @@ std::vector<Contraction> FindContractions(const Kernel& kernel) {
   return out;
 }
 
+OperandAxes AxesOfOperands(const loop_nest::LoopNest& nest, const Contraction& contraction) {
+  OperandAxes out;
+  for (size_t n = 0; n < nest.packed.size(); ++n) {
+    for (size_t k = 0; k < 2; ++k) {
+      if (nest.packed[n].node != contraction.operands[k]) continue;
+      out.varies[k] |= nest.packed[n].varies;
+      out.packed[k] = n;
+    }
+  }
+  return out;
+}
+
+OperandAxes::Role OperandAxes::RoleOf(const loop_nest::LoopNest& nest, size_t base) const {
+  if (nest.base[base].reduce) return Role::kTerm;
+  const std::array<bool, 2> in = Vary(base);
+  if (!nest.base[base].IsStored() || in[0] == in[1]) return Role::kBatch;
+  return in[0] ? Role::kFirst : Role::kSecond;
+}
+
 std::optional<MatrixInstruction> InstructionOf(const Contraction& contraction) {
   const UOp* product = contraction.product;
   const UOp *a = BelowMovement(product->src(0)), *b = BelowMovement(product->src(1));

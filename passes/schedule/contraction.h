@@ -4,11 +4,14 @@
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_H_
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "ir/matrix/matrix_instruction.h"
 #include "ir/module.h"
+#include "passes/loop_nest/loop_nest.h"
 
 namespace tg::schedule {
 
@@ -19,6 +22,25 @@ struct Contraction {
   // The `packed` ops of the product's sources, after WithPackedOperands().
   const UOp* operands[2] = {nullptr, nullptr};
 };
+
+// Along which axes the operands of a contraction vary in a nest, by operand.
+struct OperandAxes {
+  analysis::LoopSet varies[2] = {0, 0};
+  // The numbers of their `packed` ops; SIZE_MAX: it is read nowhere.
+  size_t packed[2] = {SIZE_MAX, SIZE_MAX};
+
+  // What a base axis is: one of the terms; or of results, along which one operand varies, or both
+  // or neither do.
+  enum class Role : uint8_t { kFirst, kSecond, kBatch, kTerm };
+  Role RoleOf(const loop_nest::LoopNest& nest, size_t base) const;
+  // Whether each operand varies along a base axis.
+  std::array<bool, 2> Vary(size_t base) const {
+    return {(varies[0] & analysis::LoopBit(base)) != 0, (varies[1] & analysis::LoopBit(base)) != 0};
+  }
+};
+// `nest`: of a kernel WithPackedOperands().
+OperandAxes AxesOfOperands(const loop_nest::LoopNest& nest, const Contraction& contraction);
+
 // All reduces of a kernel, if every one of them is a contraction of values read directly from
 // memory and the kernel stages nothing. Otherwise returns an empty list.
 std::vector<Contraction> FindContractions(const Kernel& kernel);

@@ -8,8 +8,6 @@
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
-#include "passes/schedule/cpu_column_sums.h"
-#include "passes/schedule/cpu_rows.h"
 #include "passes/schedule/rules.h"
 #include "passes/schedule/vector_axes.h"
 
@@ -36,25 +34,9 @@ void AddInOrder(ScheduleBuilder& t, Proposals& to) {
 
 bool HasReduces(const ScheduleBuilder& t) { return !t.Axes(AxisKind::kReduce).empty(); }
 
-// Vectors of a kernel without reduces, or none.
-void ProposeVectors(ScheduleBuilder& t, Proposals& to) {
-  if (t.SharedAlong() || HasReduces(t)) return;
-  const ScheduleBuilder::State plain = t.Save();
-  to.Choose([&](Proposals& some) {
-    for (size_t axis : VectorAxes(t).ByContiguity(t.Axes(AxisKind::kGlobal))) {
-      if (!VectorizeBlocks(t, axis)) continue;
-      AddLooped(t, some);
-      t.Restore(plain);
-    }
-    AddLooped(t, some);
-  });
-  AddInOrder(t, to);
-}
-
 // Vectors of results, with register tiles. `gathers`: along axes along which lanes of terms are
 // loaded one by one.
-template <bool gathers>
-void ProposeVectorsOfResults(ScheduleBuilder& t, Proposals& to) {
+void ProposeResults(ScheduleBuilder& t, Proposals& to, bool gathers) {
   if (t.SharedAlong() || !HasReduces(t)) return;
   const ScheduleBuilder::State plain = t.Save();
   const bool any = to.Choose([&](Proposals& some) {
@@ -126,7 +108,30 @@ void AddLoopsInCache(ScheduleBuilder& t, Proposals& to) {
   }
 }
 
-// Vectors of terms, with register tiles of results.
+}  // namespace
+
+void ProposeVectors(ScheduleBuilder& t, Proposals& to) {
+  if (t.SharedAlong() || HasReduces(t)) return;
+  const ScheduleBuilder::State plain = t.Save();
+  to.Choose([&](Proposals& some) {
+    for (size_t axis : VectorAxes(t).ByContiguity(t.Axes(AxisKind::kGlobal))) {
+      if (!VectorizeBlocks(t, axis)) continue;
+      AddLooped(t, some);
+      t.Restore(plain);
+    }
+    AddLooped(t, some);
+  });
+  AddInOrder(t, to);
+}
+
+void ProposeVectorsOfResults(ScheduleBuilder& t, Proposals& to) {
+  ProposeResults(t, to, /*gathers=*/false);
+}
+
+void ProposeGatheringVectors(ScheduleBuilder& t, Proposals& to) {
+  ProposeResults(t, to, /*gathers=*/true);
+}
+
 void ProposeVectorsOfTerms(ScheduleBuilder& t, Proposals& to) {
   if (t.SharedAlong() || !HasReduces(t)) return;
   const VectorAxes lanes(t);
@@ -159,15 +164,5 @@ void ProposeVectorsOfTerms(ScheduleBuilder& t, Proposals& to) {
       kOrderError);
   AddInOrder(t, to);
 }
-
-constexpr Rule kRulesOfCpus[] = {
-    {&ProposeCpuRows},        {&ProposeCpuColumnSums},
-    {&ProposeVectors},        {&ProposeVectorsOfResults</*gathers=*/false>},
-    {&ProposeVectorsOfTerms}, {&ProposeVectorsOfResults</*gathers=*/true>},
-};
-
-}  // namespace
-
-constinit const std::span<const Rule> kCpuRules = kRulesOfCpus;
 
 }  // namespace tg::schedule

@@ -1,5 +1,5 @@
-#include "passes/schedule/cpu_column_sums.h"
-
+// Column sums on a CPU: sums over the rows of a row-major matrix, so that the results, not the
+// terms, are contiguous in memory. A vector times a row-major matrix is one of them.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -10,6 +10,7 @@
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
+#include "passes/schedule/rules.h"
 #include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {

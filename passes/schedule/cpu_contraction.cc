@@ -28,27 +28,16 @@ struct Way {
   std::vector<size_t> lane_operand;
 };
 
-// For each operand of a product: whether it varies along some axis.
-using InOperands = std::array<bool, 2>;
-
 // The possible assignments. For each operand, the vectorized axis may be one along which results
 // are adjacent in memory, or the longest one. Returns an empty list unless the axes have the same
 // roles in all products.
 std::vector<Way> FindWays(const loop_nest::LoopNest& s,
                           const std::vector<Contraction>& contractions,
+                          const std::vector<OperandAxes>& operands,
                           const std::vector<analysis::Access>& accesses) {
   const auto store =
       llvm::find_if(accesses, [](const analysis::Access& a) { return a.is_store(); });
   if (store == accesses.end()) return {};
-  const auto vary = [&](const Contraction& c, size_t n) {
-    InOperands in = {false, false};
-    for (const analysis::PackedValue& p : s.packed) {
-      for (size_t k = 0; k < 2; ++k) {
-        in[k] = in[k] || (p.node == c.operands[k] && (p.varies & analysis::LoopBit(n)) != 0);
-      }
-    }
-    return in;
-  };
   Roles roles;
   std::vector<size_t> own[2];  // axes along which one operand of the first product alone varies
   std::vector<bool> swapped(contractions.size(), false), same(contractions.size(), true);
@@ -61,22 +50,21 @@ std::vector<Way> FindWays(const loop_nest::LoopNest& s,
       if (!known) return {};
       continue;
     }
-    const InOperands in = vary(contractions[0], n);
+    const std::array<bool, 2> in = operands[0].Vary(n);
     if (in[0] == in[1]) {
       roles.batch.push_back(n);
     } else {
       own[in[0] ? 0 : 1].push_back(n);
     }
     for (size_t c = 0; c < contractions.size(); ++c) {
-      const InOperands there = vary(contractions[c], n);
-      same[c] = same[c] && there == in;
+      same[c] = same[c] && operands[c].Vary(n) == in;
     }
   }
   for (size_t c = 0; c < contractions.size(); ++c) {
     swapped[c] = !same[c];
     for (size_t n = 0; swapped[c] && n < s.base.size(); ++n) {
       if (s.base[n].reduce) continue;
-      const InOperands in = vary(contractions[0], n), there = vary(contractions[c], n);
+      const std::array<bool, 2> in = operands[0].Vary(n), there = operands[c].Vary(n);
       if (in[0] != there[1] || in[1] != there[0]) return {};
     }
   }
@@ -113,8 +101,9 @@ std::vector<Way> FindWays(const loop_nest::LoopNest& s,
   return out;
 }
 
-// Derives how the operand is addressed from its loads of one argument, the first that it reads.
-OperandAccess AccessOf(const UOp* operand, const loop_nest::LoopNest& s,
+// Derives how an operand, which varies along these axes, is addressed from its loads of one
+// argument, the first that it reads.
+OperandAccess AccessOf(const UOp* operand, analysis::LoopSet varies, const loop_nest::LoopNest& s,
                        const std::vector<analysis::Access>& accesses) {
   const UOp* pointer = nullptr;
   for (const UOp* u : PostOrder(operand)) {
@@ -123,8 +112,6 @@ OperandAccess AccessOf(const UOp* operand, const loop_nest::LoopNest& s,
     break;
   }
   while (pointer->num_srcs > 0) pointer = pointer->src(0);
-  analysis::LoopSet varies = 0;
-  for (const analysis::PackedValue& p : s.packed) varies |= p.node == operand ? p.varies : 0;
   OperandAccess out;
   out.strides.assign(s.base.size(), 0);
   for (const analysis::Access& a : accesses) {
@@ -336,7 +323,9 @@ std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
       directive::MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
   const DType type = found[0].reduce->dtype;
-  const std::vector<Way> ways = FindWays(*s, found, accesses);
+  std::vector<OperandAxes> operands;
+  for (const Contraction& c : found) operands.push_back(AxesOfOperands(*s, c));
+  const std::vector<Way> ways = FindWays(*s, found, operands, accesses);
   const double epilogue = EpilogueWeight(kernel.body.root);
   std::vector<std::pair<cost::Blocking, const Way*>> best, considered;
   std::vector<Scheduled> streamed;
@@ -350,8 +339,11 @@ std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
       }
       if (product.terms.empty()) return std::nullopt;
       const size_t k = way.lane_operand[c];
-      product.lanes = AccessOf(found[c].operands[k], *s, accesses);
-      product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
+      const auto access = [&](size_t operand) {
+        return AccessOf(found[c].operands[operand], operands[c].varies[operand], *s, accesses);
+      };
+      product.lanes = access(k);
+      product.rows = access(1 - k);
     }
     if (products.size() == 1 && IsBoundByLanes(*s, way.roles, products[0], target, type)) {
       streamed = StreamedRows(*s, way.roles, products[0], target, type);

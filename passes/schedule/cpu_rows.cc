@@ -1,5 +1,5 @@
-#include "passes/schedule/cpu_rows.h"
-
+// Row fusion on a CPU: a kernel in which some reduce, such as a softmax's sum, is invariant along
+// an axis of the results.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/packing.h"
+#include "passes/schedule/rules.h"
 #include "passes/schedule/vector_axes.h"
 
 namespace tg::schedule {

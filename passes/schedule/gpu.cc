@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "passes/schedule/gpu_axes.h"
-#include "passes/schedule/gpu_matvec.h"
 #include "passes/schedule/gpu_rows.h"
 #include "passes/schedule/gpu_sums.h"
-#include "passes/schedule/gpu_transpose.h"
 #include "passes/schedule/rules.h"
 #include "passes/schedule/schedule_builder.h"
 
@@ -20,46 +18,6 @@ const UOp* FinalReduce(const ScheduleBuilder& t) {
     if (const UOp* reduce = t.ReduceOf(b)) return reduce;
   }
   return nullptr;
-}
-
-// A row-major matrix times a vector: few results, each a long sum that several work-items share.
-bool Matvec(ScheduleBuilder& t) {
-  const UOp* reduce = FinalReduce(t);
-  const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
-  if (!reduce || static_cast<Op>(reduce->word()) != Op::kAdd || reduces.empty()) return false;
-  const UOp* product = reduce->src(0);
-  if (product->op != Op::kMul) return false;
-  const size_t k = reduces[0];
-  // A group computes `words` columns of `words` results, and `share` work-items each one's terms.
-  const int64_t words = t.target().AccessWords();
-  const int64_t share = std::max<int64_t>(2, 2 * t.target().least_group_items / words);
-  std::vector<const analysis::Access*> loads;
-  for (const analysis::Access& a : t.accesses()) {
-    if (!a.is_store()) loads.push_back(&a);
-  }
-  if (loads.size() != 2 || t.Size(k) % share != 0 || t.IsSymbolic(k)) return false;
-  const bool contiguous = t.Stride(*loads[0], k) == 1 || t.Stride(*loads[1], k) == 1;
-  // If both operands are invariant along some axis, it is a matrix product, for which other rules
-  // are better.
-  const auto repeats = [&](const analysis::Access* a) {
-    const auto globals = t.Axes(AxisKind::kGlobal);
-    return std::any_of(globals.begin(), globals.end(),
-                       [&](size_t i) { return t.Stride(*a, i) == 0; });
-  };
-  if (!contiguous || (repeats(loads[0]) && repeats(loads[1]))) return false;
-  for (size_t g : t.Axes(AxisKind::kGlobal)) {
-    if (t.Size(g) % (words * words) != 0 || t.IsSymbolic(g)) continue;
-    const std::string name = t.nest().axes[g].name;
-    if (!t.Try<directive::Group>(k, share)) return false;
-    if (t.Try<directive::Local>(g, words)) {
-      // The outer part of a split axis keeps its position in the order of axes.
-      for (size_t i : t.Axes(AxisKind::kGlobal)) {
-        if (t.nest().axes[i].name == name + ".0") t.Try<directive::Upcast>(i, words);
-      }
-    }
-    return true;
-  }
-  return false;
 }
 
 // Upcasts small masked axes (the padding of a window), so that their predicates become constants.
@@ -231,8 +189,48 @@ void ProposeShares(ScheduleBuilder& t, Proposals& to) {
   }
 }
 
-// Register tiles of results, of as many axes as reuse an operand, or fewer.
-void ProposeTiles(ScheduleBuilder& t, Proposals& to) {
+}  // namespace
+
+bool ShareMatvec(ScheduleBuilder& t) {
+  const UOp* reduce = FinalReduce(t);
+  const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
+  if (!reduce || static_cast<Op>(reduce->word()) != Op::kAdd || reduces.empty()) return false;
+  const UOp* product = reduce->src(0);
+  if (product->op != Op::kMul) return false;
+  const size_t k = reduces[0];
+  // A group computes `words` columns of `words` results, and `share` work-items each one's terms.
+  const int64_t words = t.target().AccessWords();
+  const int64_t share = std::max<int64_t>(2, 2 * t.target().least_group_items / words);
+  std::vector<const analysis::Access*> loads;
+  for (const analysis::Access& a : t.accesses()) {
+    if (!a.is_store()) loads.push_back(&a);
+  }
+  if (loads.size() != 2 || t.Size(k) % share != 0 || t.IsSymbolic(k)) return false;
+  const bool contiguous = t.Stride(*loads[0], k) == 1 || t.Stride(*loads[1], k) == 1;
+  // If both operands are invariant along some axis, it is a matrix product, for which other rules
+  // are better.
+  const auto repeats = [&](const analysis::Access* a) {
+    const auto globals = t.Axes(AxisKind::kGlobal);
+    return std::any_of(globals.begin(), globals.end(),
+                       [&](size_t i) { return t.Stride(*a, i) == 0; });
+  };
+  if (!contiguous || (repeats(loads[0]) && repeats(loads[1]))) return false;
+  for (size_t g : t.Axes(AxisKind::kGlobal)) {
+    if (t.Size(g) % (words * words) != 0 || t.IsSymbolic(g)) continue;
+    const std::string name = t.nest().axes[g].name;
+    if (!t.Try<directive::Group>(k, share)) return false;
+    if (t.Try<directive::Local>(g, words)) {
+      // The outer part of a split axis keeps its position in the order of axes.
+      for (size_t i : t.Axes(AxisKind::kGlobal)) {
+        if (t.nest().axes[i].name == name + ".0") t.Try<directive::Upcast>(i, words);
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
+void ProposeGpuTiles(ScheduleBuilder& t, Proposals& to) {
   if (t.SharedAlong()) return;
   UpcastMasked(t);
   const ScheduleBuilder::State start = t.Save();
@@ -254,7 +252,7 @@ void ProposeTiles(ScheduleBuilder& t, Proposals& to) {
   }
 }
 
-void ProposeRows(ScheduleBuilder& t, Proposals& to) {
+void ProposeGpuRows(ScheduleBuilder& t, Proposals& to) {
   const analysis::LoopSet shared = t.SharedAlong();
   if (!shared) return;
   ScheduleGpuRows(t, shared);
@@ -262,37 +260,14 @@ void ProposeRows(ScheduleBuilder& t, Proposals& to) {
   to.Add();
 }
 
-void ProposeWindows(ScheduleBuilder& t, Proposals& to) {
+void ProposeGpuWindows(ScheduleBuilder& t, Proposals& to) {
   if (!t.SharedAlong() && NestedWindows(t)) ProposeShares(t, to);
 }
 
-void ProposeGroups(ScheduleBuilder& t, Proposals& to) {
+void ProposeGpuGroups(ScheduleBuilder& t, Proposals& to) {
   if (t.SharedAlong() || !GroupReduce(t)) return;
   UnrollReduce(t);
   ProposeLocals(t, to);
 }
-
-// Proposes the schedule of a function that returns whether the kernel has its form.
-template <bool (*schedule)(ScheduleBuilder&)>
-void ProposeIf(ScheduleBuilder& t, Proposals& to) {
-  if (!t.SharedAlong() && schedule(t)) to.Add();
-}
-
-constexpr Rule kRulesOfGpus[] = {
-    {&ProposeRows},
-    {&ProposeIf<&ScheduleGpuSums>},
-    {&ProposeIf<&ScheduleGpuMatvec>},
-    {&ProposeIf<&ShareBlocks>},
-    {&ProposeWindows},
-    {&ProposeIf<&NestedReduce>},
-    {&ProposeIf<&Matvec>},
-    {&ProposeGroups},
-    {&ProposeIf<&ScheduleGpuTranspose>},
-    {&ProposeTiles},
-};
-
-}  // namespace
-
-constinit const std::span<const Rule> kGpuRules = kRulesOfGpus;
 
 }  // namespace tg::schedule

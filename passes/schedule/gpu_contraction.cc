@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu_contraction.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,37 +18,14 @@
 namespace tg::schedule {
 namespace {
 
-// What an axis is to a contraction: along an axis of the result, either one operand varies, or both
-// or neither do (batch).
-enum class Role { kFirst, kSecond, kBatch, kTerm };
-
-// The role of each base axis, and the numbers of the operands' `packed` ops.
-struct OperandRoles {
-  std::vector<Role> of;
-  size_t packed[2] = {SIZE_MAX, SIZE_MAX};
-};
+using Role = OperandAxes::Role;
 
 // Returns nullopt if an operand is read nowhere, or does not vary along an axis of the terms.
-std::optional<OperandRoles> FindRoles(const loop_nest::LoopNest& s,
-                                      const Contraction& contraction) {
-  OperandRoles out;
-  analysis::LoopSet varies[2] = {0, 0};
-  for (size_t n = 0; n < s.packed.size(); ++n) {
-    for (size_t k = 0; k < 2; ++k) {
-      if (s.packed[n].node != contraction.operands[k]) continue;
-      varies[k] |= s.packed[n].varies;
-      out.packed[k] = n;
-    }
-  }
+std::optional<OperandAxes> FindOperands(const loop_nest::LoopNest& s,
+                                        const Contraction& contraction) {
+  const OperandAxes out = AxesOfOperands(s, contraction);
   for (size_t n = 0; n < s.base.size(); ++n) {
-    const bool in[2] = {(varies[0] & analysis::LoopBit(n)) != 0,
-                        (varies[1] & analysis::LoopBit(n)) != 0};
-    if (s.base[n].reduce && (!in[0] || !in[1])) return std::nullopt;
-    const bool is_one = s.base[n].IsStored() && in[0] != in[1];
-    out.of.push_back(s.base[n].reduce ? Role::kTerm
-                     : !is_one        ? Role::kBatch
-                     : in[0]          ? Role::kFirst
-                                      : Role::kSecond);
+    if (s.base[n].reduce && out.Vary(n) != std::array<bool, 2>{true, true}) return std::nullopt;
   }
   const bool found = out.packed[0] != SIZE_MAX && out.packed[1] != SIZE_MAX;
   return found ? std::optional(out) : std::nullopt;
@@ -64,12 +42,13 @@ struct Axes {
 // two is the lanes, whose results are neighbours in memory. Returns nullopt if an operand has no
 // such axis, if there are several axes of terms, or if lanes or terms are symbolic.
 std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& contraction) {
-  const std::optional<OperandRoles> roles = FindRoles(s, contraction);
-  if (!roles) return std::nullopt;
+  const std::optional<OperandAxes> operands = FindOperands(s, contraction);
+  if (!operands) return std::nullopt;
   size_t last[2] = {SIZE_MAX, SIZE_MAX};
   Axes out;
   for (size_t n = 0; n < s.base.size(); ++n) {
-    switch (roles->of[n]) {
+    const Role role = operands->RoleOf(s, n);
+    switch (role) {
       case Role::kTerm:
         if (out.term != SIZE_MAX || s.base[n].size.is_symbolic()) return std::nullopt;
         out.term = n;
@@ -79,7 +58,7 @@ std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& co
         break;
       case Role::kFirst:
       case Role::kSecond: {
-        size_t& axis = last[roles->of[n] == Role::kFirst ? 0 : 1];
+        size_t& axis = last[role == Role::kFirst ? 0 : 1];
         if (axis != SIZE_MAX) out.batch = SaturatingMul(out.batch, s.base[axis].max_size);
         axis = n;
         break;
@@ -89,7 +68,7 @@ std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& co
   if (last[0] == SIZE_MAX || last[1] == SIZE_MAX || out.term == SIZE_MAX) return std::nullopt;
   const size_t of_rows = last[0] < last[1] ? 0 : 1;
   out.row = last[of_rows], out.lane = last[1 - of_rows];
-  out.packed[0] = roles->packed[of_rows], out.packed[1] = roles->packed[1 - of_rows];
+  out.packed[0] = operands->packed[of_rows], out.packed[1] = operands->packed[1 - of_rows];
   return s.base[out.lane].size.is_symbolic() ? std::nullopt : std::optional(out);
 }
 
@@ -104,18 +83,18 @@ bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
   const absl::StatusOr<loop_nest::LoopNest> s =
       directive::MakeLoopNest(module, calls, kernel, target, shapes);
   kernel.body.root = plain;
-  const std::optional<OperandRoles> roles = s.ok() ? FindRoles(*s, found[0]) : std::nullopt;
-  if (!roles) return false;
+  const std::optional<OperandAxes> operands = s.ok() ? FindOperands(*s, found[0]) : std::nullopt;
+  if (!operands) return false;
   bool changed = false;
   // From the innermost axis, since the outer one of a pair keeps the product.
   size_t inner = SIZE_MAX;
   for (size_t n = s->base.size(); n-- > 0;) {
-    const Role role = roles->of[n];
+    const Role role = operands->RoleOf(*s, n);
     if (s->base[n].size.is_symbolic() || role == Role::kBatch) {
       inner = SIZE_MAX;
       continue;
     }
-    if (inner != SIZE_MAX && roles->of[inner] == role) {
+    if (inner != SIZE_MAX && operands->RoleOf(*s, inner) == role) {
       const AxisPair pair = {s->base[n].dim, s->base[inner].dim};
       changed |= role == Role::kTerm
                      ? MergeTerms(kernel.body, shapes, FindContractions(kernel)[0].reduce, pair)

@@ -1,11 +1,11 @@
-#include "passes/schedule/gpu_matvec.h"
-
+// Products of a vector and a matrix on a GPU, whatever the matrix is decoded from.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/gpu_axes.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {

@@ -9,14 +9,6 @@ namespace tg::schedule {
 // Each of the following functions tests whether the kernel has a certain form. If so, it applies
 // directives and returns true.
 
-// Reduces that read each operand once, so that memory bandwidth decides. If the terms are
-// contiguous in memory, a group computes one result. Otherwise neighbouring work-items compute
-// neighbouring results; if there are few results, several rows of work-items also divide the terms
-// among them.
-bool ScheduleGpuSums(ScheduleBuilder& t);
-// A reduce over the results of another one, for example the pooling of a product. The work-items of
-// a group compute the inner results for a few neighbouring outputs, and then reduce them.
-bool NestedReduce(ScheduleBuilder& t);
 // A nested reduce whose inner reduces are over windows that overlap for neighbouring results, such
 // as the pooling of a convolution: one work-item computes all inner results that an output needs.
 // The caller goes on with its other rules even if this returns true.

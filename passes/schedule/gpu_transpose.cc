@@ -1,10 +1,11 @@
-#include "passes/schedule/gpu_transpose.h"
-
+// A kernel without reduces whose load and store have different contiguous axes, such as one that
+// puts the channels of an image last.
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "passes/schedule/gpu_axes.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {

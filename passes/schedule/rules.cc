@@ -5,6 +5,31 @@
 #include "passes/schedule/candidates.h"
 
 namespace tg::schedule {
+namespace {
+
+// What runs the loops.
+enum class On : uint8_t { kCores, kUnits };
+
+struct Rule {
+  On on;
+  void (*propose)(ScheduleBuilder&, Proposals&);
+};
+
+// Proposes the schedule of a function that returns whether the kernel has its form.
+template <bool (*schedule)(ScheduleBuilder&)>
+void ProposeForm(ScheduleBuilder& t, Proposals& to) {
+  if (!t.SharedAlong() && schedule(t)) to.Add();
+}
+
+constexpr Rule kRules[] = {
+#define TG_RULE(on, function) {On::on, &function},
+#define TG_FORM(on, function) {On::on, &ProposeForm<&function>},
+#include "passes/schedule/rules.def"
+#undef TG_FORM
+#undef TG_RULE
+};
+
+}  // namespace
 
 void Proposals::Add() {
   const std::vector<Directive>& directives = builder_.directives();
@@ -17,11 +42,13 @@ void Proposals::Add() {
   seconds_ = seconds;
 }
 
-double ApplyCheapest(std::span<const Rule> rules, ScheduleBuilder& builder,
+double ApplyCheapest(ScheduleBuilder& builder,
                      llvm::function_ref<double(const loop_nest::LoopNest&)> cost) {
+  const On on = builder.target().is_gpu ? On::kUnits : On::kCores;
   const ScheduleBuilder::State start = builder.Save();
   Proposals proposals(builder, cost);
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : kRules) {
+    if (rule.on != on) continue;
     rule.propose(builder, proposals);
     builder.Restore(start);
   }

@@ -7,7 +7,6 @@
 
 #include <limits>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -57,19 +56,17 @@ class Proposals {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-struct Rule {
-  // Applies directives to the builder's schedule, which is empty at first, and adds each whole
-  // schedule to the proposals; none where the kernel does not have the rule's form. What it leaves
-  // in the builder is discarded.
-  void (*propose)(ScheduleBuilder&, Proposals&);
-};
+// The rules of rules.def. Each applies directives to the builder's schedule, which is empty at
+// first. What it leaves in the builder is discarded.
+#define TG_RULE(on, function) void function(ScheduleBuilder& t, Proposals& to);
+#define TG_FORM(on, function) bool function(ScheduleBuilder& t);
+#include "passes/schedule/rules.def"
+#undef TG_FORM
+#undef TG_RULE
 
-// The rules for each kind of device, the most special first. Some of the last ones fits each
-// kernel.
-extern const std::span<const Rule> kGpuRules, kCpuRules;
-
-// Leaves the cheapest proposal of these rules in the builder, and returns its cost in seconds.
-double ApplyCheapest(std::span<const Rule> rules, ScheduleBuilder& builder,
+// Leaves the cheapest proposal of the rules for its target in the builder, and returns its cost in
+// seconds.
+double ApplyCheapest(ScheduleBuilder& builder,
                      llvm::function_ref<double(const loop_nest::LoopNest&)> cost);
 
 }  // namespace tg::schedule

@@ -125,8 +125,7 @@ bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
     return facts.CostOf(nest).OnDevice();
   };
   const double seconds =
-      only_contraction ? std::numeric_limits<double>::infinity()
-                       : ApplyCheapest(target.is_gpu ? kGpuRules : kCpuRules, builder, cost_of);
+      only_contraction ? std::numeric_limits<double>::infinity() : ApplyCheapest(builder, cost_of);
   if (target.is_gpu && may_contract) {
     const UOp* const root = kernel.body.root;
     std::optional<loop_nest::LoopNest> nest =

@@ -139,6 +139,10 @@ std::vector<std::vector<Directive>> Space::Changes(const Candidate& of) const {
         changes.back()[i].args[a].number = size;
       }
     }
+    if (directives[i].name == "group") {
+      changes.push_back(directives);
+      changes.back()[i].name = "shuffle";
+    }
     changes.push_back(directives);
     changes.back().erase(changes.back().begin() + static_cast<ptrdiff_t>(i));
     if (i + 1 == directives.size()) continue;

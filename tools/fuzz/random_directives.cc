@@ -79,6 +79,15 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
         if (rng.Percent(50)) directive.args.push_back({std::string(directive::Grid::kDown), 0});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         directive.args.push_back({axis().name, 0});
+      } else if (kind.name == "shuffle" && rng.Percent(80)) {
+        // A whole subgroup, or the work-items of another axis.
+        const bool is_shared = rng.Percent(40);
+        const std::string items = is_shared ? axis().name : "";
+        const Directive pad{"padto", {{first.name, 0}, {"", target.subgroup_size}}};
+        const std::string terms = first.name;
+        directive.args = {{terms, 0}, {items, is_shared ? 0 : target.subgroup_size}};
+        if (directive::ApplyDirective(*schedule, pad, target).ok())
+          kernel.directives.push_back(pad);
       } else if (kind.name != "stage_in_output" && kind.name != "neighbours" && !rng.Percent(25)) {
         // Factors that are likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
