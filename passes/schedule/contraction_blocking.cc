@@ -76,6 +76,7 @@ class Blocker {
         observer_(observer),
         may_slice_(products.size() == 1 && s.accumulates[products[0].terms.front()]),
         symbolic_rows_(roles.symbolic_rows),
+        symbolic_groups_(roles.symbolic_rows || of_.symbolic_groups > 1),
         line_divisors_(Divisors(of_.lines)),
         row_line_divisors_(Divisors(of_.row_lines)) {}
 
@@ -126,6 +127,16 @@ class Blocker {
   // Given the register tile and the partition into groups in `b`, tries all other sizes of a
   // blocking, and updates `best`.
   void Improve(cost::Blocking& best, cost::Blocking b) const {
+    // A group may have few rows where their number is symbolic, so that a copy of the lanes'
+    // operand would be read few times.
+    for (const bool in_place : {true, false}) {
+      if (in_place && !symbolic_groups_) continue;
+      b.lanes_in_place = in_place;
+      ImproveLanes(best, b);
+    }
+  }
+
+  void ImproveLanes(cost::Blocking& best, cost::Blocking b) const {
     for (const int64_t lines : line_divisors_) {
       b.lines = lines;
       for (const bool slices : {false, true}) {
@@ -193,7 +204,7 @@ class Blocker {
   const cost::BlockedContraction& of_;
   const passes::Target& target_;
   const BlockingObserver observer_;
-  const bool may_slice_, symbolic_rows_;
+  const bool may_slice_, symbolic_rows_, symbolic_groups_;
   const std::vector<int64_t> line_divisors_, row_line_divisors_;
 };
 
