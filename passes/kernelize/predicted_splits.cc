@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/structural_key.h"
+#include "passes/kernelize/contractions.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/schedule/schedule.h"
 
@@ -95,7 +96,8 @@ class Splitter {
   }
 
   // Reduces and staged values inside a kernel, without what must stay there; none unless there are
-  // several, or one that is staged.
+  // several, or one that is staged, or a contraction that has fewer elements than the kernel's
+  // value: the schedule of a contraction computes these again.
   std::vector<const UOp*> Inside(const MaterializationPlan& plan, const KernelDraft& draft) const {
     const UOp* const node = draft.nodes[0];
     std::vector<const UOp*> values;
@@ -114,8 +116,14 @@ class Splitter {
       }
       stack.append(u->srcs().begin(), u->srcs().end());
     }
-    if (values.size() < 2 && staged == 0) values.clear();
+    if (values.size() == 1 && staged == 0 && !IsRepeated(values[0], node)) values.clear();
     return values;
+  }
+
+  bool IsRepeated(const UOp* reduce, const UOp* node) const {
+    if (!IsContractionOrDots(reduce, shapes_)) return false;
+    const Shape &shape = shapes_.Of(reduce), &results = shapes_.Of(ComputedValue(node));
+    return IsStatic(shape) && IsStatic(results) && NumElements(shape) < NumElements(results);
   }
 
   // The predicted time of the kernel that stores these nodes, as it would be scheduled.
