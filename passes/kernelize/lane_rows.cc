@@ -60,7 +60,8 @@ class RowsWriter {
   const UOp* Rewritten(const UOp* u) {
     if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return nullptr;
     const UOp* product = u->src(0);
-    if (product->op != Op::kMul || !product->dtype.is_float()) return nullptr;
+    const bool is_product = product->op == Op::kMul && product->dtype.is_float();
+    if (!is_product && product->op != Op::kDot4) return nullptr;
     const auto terms = u->list(1);
     const Shape& shape = shapes_.Of(product);
     for (size_t n = 0; n < 2; ++n) {
@@ -77,8 +78,10 @@ class RowsWriter {
       if (!stored || !fixed_.Contains(stored->value)) continue;
       const UOp* laid = InRows(*stored);
       if (!laid) continue;
-      const UOp* factors[2] = {laid, other};
-      return b_.ReduceAxis(b_.Mul(factors[n], factors[1 - n]), Op::kAdd, terms);
+      llvm::SmallVector<const UOp*, 3> srcs(product->srcs().begin(), product->srcs().end());
+      srcs[n] = laid;
+      product = b_.context().Rebuild(product, b_.context(), {srcs.data(), srcs.size()});
+      return b_.ReduceAxis(product, Op::kAdd, terms);
     }
     return nullptr;
   }
