@@ -203,6 +203,9 @@ class ModelImporter {
         dim.size = fixed->second;
       } else if (max == options_.max_sizes.end() && is_given) {
         dim.size = sizes_[name] = given->second[i];
+      } else if (max != options_.max_sizes.end() && max->second == 1) {
+        // The least size too, and a number makes better kernels than a variable.
+        dim.size = sizes_[name] = 1;
       } else {
         const std::string symbol = frontend::SymbolFrom(name);
         if (!module_->FindVar(symbol)) {
@@ -306,8 +309,9 @@ class ModelImporter {
   std::unique_ptr<frontend::GraphBuilder> g_;
   std::unique_ptr<onnx::TrainingImport> training_;
   std::unique_ptr<onnx::GraphImporter> importer_;
-  std::map<std::string, int64_t, std::less<>> sizes_;  // that given inputs decided
-  std::vector<const UOp*> roots_;                      // the outputs
+  std::map<std::string, int64_t, std::less<>>
+      sizes_;                      // that given inputs, or a greatest size of 1, decided
+  std::vector<const UOp*> roots_;  // the outputs
   std::vector<std::string> targets_;
 };
 

@@ -130,6 +130,21 @@ TEST(ImportOnnx, SoftmaxesOfHalvesAreWide) {
   EXPECT_EQ(with(kHalf, "Neg").find("wide"), std::string::npos);
 }
 
+// A size that is at least and at most 1 is no variable.
+TEST(ImportOnnx, SizesOfAtMostOneAreNumbers) {
+  const std::string shape = Bytes(1, Bytes(2, "n"));
+  const std::string x = Named("x", Bytes(2, Bytes(1, Number(1, 1) + Bytes(2, shape))));
+  const std::string model =
+      Model(Bytes(1, Node("Relu", "x", "y")) + Bytes(11, x) + Bytes(12, FloatValue("y", {})));
+  OnnxImportOptions options;
+  options.max_sizes["n"] = 1;
+  EXPECT_NE(Import(model, options).find("@x : f32[1] input"), std::string::npos)
+      << Import(model, options);
+  options.max_sizes["n"] = 2;
+  EXPECT_NE(Import(model, options).find("var @n : [1, 2]"), std::string::npos)
+      << Import(model, options);
+}
+
 // A function that is called twice does not call itself.
 TEST(ImportOnnx, FunctionsMayBeCalledTwice) {
   const std::string function = Bytes(25, Bytes(1, "F") + Bytes(4, "a") + Bytes(5, "b") +

@@ -66,11 +66,22 @@ std::optional<Panels> BlockingCost::CutIntoPanels(Blocking& b, bool slices) cons
   Panels panels;
   for (const BlockedSum& sum : of_.sums) {
     panels.terms += Times({b.slices, DepthOf(b, sum), sum.terms / sum.outer_terms});
-    const double copy = sum.lanes.Elements(DepthOf(b, sum), b.lines, b.strips * strip);
-    panels.accesses += sum.lanes.CopyAccesses() * copy;
-    panels.copied += copy;
+    const double read = sum.lanes.Elements(DepthOf(b, sum), b.lines, b.strips * strip);
+    if (b.lanes_in_place) {
+      if (!CanReadLanes(sum)) return std::nullopt;
+      panels.accesses += read;
+    } else {
+      panels.accesses += sum.lanes.CopyAccesses() * read;
+      panels.copied += read;
+    }
   }
   return panels;
+}
+
+bool BlockingCost::CanReadLanes(const BlockedSum& sum) const {
+  const auto evicts = [&](const auto& step) { return Conflicts(step.first); };
+  return sum.lanes.tiled == 1 && !sum.lanes.is_indirect && !Conflicts(sum.lanes.outer_term) &&
+         !std::any_of(sum.lanes.inner_terms.begin(), sum.lanes.inner_terms.end(), evicts);
 }
 
 int64_t BlockingCost::DepthOf(const Blocking& b, const BlockedSum& sum) const {

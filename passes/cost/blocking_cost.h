@@ -27,6 +27,7 @@ struct Blocking {
   int64_t row_lines = 1;                    // lines of rows in a group
   int64_t slices = 1, depth = 1;  // the outermost axis of terms is cut into slices of `depth`
   enum class RowCopy { kNone, kTile, kLine, kGroup } row_copy = RowCopy::kTile;
+  bool lanes_in_place = false;  // the lanes' operands are read where they are, not from a copy
   double seconds = 0;
 };
 
@@ -83,6 +84,9 @@ class BlockingCost {
 
  private:
   int64_t DepthOf(const Blocking& b, const BlockedSum& sum) const;
+  // Whether the lanes of a sum's operand are vectors in memory, and rows of them do not evict each
+  // other from the nearest cache.
+  bool CanReadLanes(const BlockedSum& sum) const;
   // Whether elements at this distance map to the same set of the nearest cache: whether the
   // distance is a multiple of the size of one way.
   bool Conflicts(int64_t stride) const;

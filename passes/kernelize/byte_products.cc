@@ -10,6 +10,7 @@
 #include "base/arithmetic.h"
 #include "ir/builder.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "passes/analysis/bounds.h"
 #include "passes/cost/bounds.h"
 #include "passes/kernelize/byte_factor.h"
@@ -282,11 +283,19 @@ class Products {
     const auto sum_of = [&](size_t i) {
       AxisMask repeats = sides[i].varies;
       for (size_t a = 0; a < repeats.size(); ++a) repeats[a] = !repeats[a] && !terms[a];
+      // Of what is not repeated yet: a symbolic number of repeats is no constant.
+      const UOp* x = sides[i].words;
+      const auto adds_repeats = [&] {
+        const Shape &from = shapes_.Of(x->src(0)), &to = shapes_.Of(x);
+        return llvm::all_of(llvm::seq<size_t>(0, to.size()),
+                            [&](size_t a) { return repeats[a] || from[a] == to[a]; });
+      };
+      while (x->op == Op::kExpand && adds_repeats()) x = x->src(0);
       std::vector<std::pair<Dim, Dim>> ranges;
       for (size_t a = 0; a < words.size(); ++a) {
         ranges.emplace_back(0, repeats[a] ? Dim(1) : words[a]);
       }
-      const UOp* x = b_.Shrink(sides[i].words, ranges);
+      x = b_.Shrink(x, ranges);
       const UOp* dot =
           i == 0 ? b_.Alu(Op::kDot4, {x, ones, none}) : b_.Alu(Op::kDot4, {ones, x, none});
       return b_.ReduceAxis(dot, Op::kAdd, axes);

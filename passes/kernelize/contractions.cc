@@ -7,12 +7,15 @@
 #include "passes/kernelize/softmax_product.h"
 
 namespace tg::kernelize {
+namespace {
 
-bool IsContraction(const UOp* u, ShapeMap& shapes) {
-  if (static_cast<Op>(u->word()) != Op::kAdd || u->src(0)->op != Op::kMul) return false;
+// Whether a reduce adds up, and both factors of what it adds are repeated along some axis of the
+// result.
+bool RepeatsFactors(const UOp* u, ShapeMap& shapes) {
+  if (static_cast<Op>(u->word()) != Op::kAdd) return false;
   const UOp* product = u->src(0);
   const Shape& whole = shapes.Of(product);
-  return llvm::all_of(product->srcs(), [&](const UOp* factor) {
+  return llvm::all_of(product->srcs().first(2), [&](const UOp* factor) {
     for (size_t k = 0; k < whole.size(); ++k) {
       const UOp* below = nullptr;
       const bool is_term = llvm::is_contained(u->list(1), static_cast<int64_t>(k));
@@ -21,6 +24,16 @@ bool IsContraction(const UOp* u, ShapeMap& shapes) {
     }
     return false;
   });
+}
+
+}  // namespace
+
+bool IsContraction(const UOp* u, ShapeMap& shapes) {
+  return u->src(0)->op == Op::kMul && RepeatsFactors(u, shapes);
+}
+
+bool IsContractionOrDots(const UOp* u, ShapeMap& shapes) {
+  return (u->src(0)->op == Op::kMul || u->src(0)->op == Op::kDot4) && RepeatsFactors(u, shapes);
 }
 
 bool IsMatrixProduct(const UOp* product, ShapeMap& shapes) {

@@ -15,6 +15,7 @@
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/kernel_pool.h"
+#include "passes/kernelize/lane_rows.h"
 #include "passes/kernelize/lower_loops.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/online_softmax.h"
@@ -89,6 +90,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
+  if (hoister) LayLanesInRows(module, body, shapes, context.target, fused, order.Get());
   std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   NodeSet pieces;

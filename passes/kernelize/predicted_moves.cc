@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/cost/bounds.h"
+#include "passes/kernelize/contractions.h"
 #include "passes/kernelize/predicted_plan.h"
 
 namespace tg::kernelize {
@@ -56,7 +57,8 @@ class PlanChanger {
   }
 
   // Reduces and staged values inside a kernel, without what must stay there; none unless there are
-  // several, or one that is staged.
+  // several, or one that is staged, or a contraction that has fewer elements than the kernel's
+  // value: the schedule of a contraction computes these again.
   std::vector<const UOp*> Inside(const PredictedKernel& kernel) const {
     const UOp* const node = kernel.draft.nodes[0];
     std::vector<const UOp*> values;
@@ -76,8 +78,14 @@ class PlanChanger {
       }
       stack.append(u->srcs().begin(), u->srcs().end());
     }
-    if (values.size() < 2 && staged == 0) values.clear();
+    if (values.size() == 1 && staged == 0 && !IsRepeated(values[0], node)) values.clear();
     return values;
+  }
+
+  bool IsRepeated(const UOp* reduce, const UOp* node) const {
+    if (!IsContractionOrDots(reduce, graph_.shapes)) return false;
+    const Shape &shape = graph_.shapes.Of(reduce), &results = graph_.shapes.Of(ComputedValue(node));
+    return IsStatic(shape) && IsStatic(results) && NumElements(shape) < NumElements(results);
   }
 
   // The positions of the values that are better stored: one, or all that are staged.

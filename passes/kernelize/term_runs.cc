@@ -7,6 +7,7 @@
 #include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/stored_factor.h"
 
 namespace tg::kernelize {
 namespace {
@@ -14,74 +15,6 @@ namespace {
 // Bytes that an asynchronous copy moves, and the fewest products that each element of a factor is
 // in, so that storing it once more does not matter.
 constexpr int64_t kRunBytes = 16, kLeastUses = 64;
-
-// The axis of a movement op's source that is axis `axis` of its result, whole.
-std::optional<size_t> SourceAxis(const UOp* m, size_t axis, ShapeMap& shapes) {
-  const Shape &from = shapes.Of(m->src(0)), &to = shapes.Of(m);
-  if (m->op == Op::kPermute) return static_cast<size_t>(m->list()[axis]);
-  if (m->op == Op::kExpand || m->op == Op::kPad || m->op == Op::kShrink) {
-    return from[axis] == to[axis] ? std::optional(axis) : std::nullopt;
-  }
-  if (m->op != Op::kReshape || !IsStatic(from) || !IsStatic(to)) return std::nullopt;
-  int64_t before = 1, so_far = 1;
-  for (size_t k = 0; k < axis; ++k) before *= to[k].value();
-  for (size_t k = 0; k < from.size(); ++k) {
-    if (so_far == before && from[k] == to[axis]) return k;
-    so_far *= from[k].value();
-  }
-  return std::nullopt;
-}
-
-// A factor as it is stored, and which of its axes the terms are.
-struct StoredFactor {
-  std::vector<const UOp*> above;  // movement ops and casts, users first
-  const UOp* value = nullptr;
-  size_t axis = 0;
-};
-
-std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes) {
-  StoredFactor out;
-  // Not a cast that rounds, since its result is what is stored.
-  const auto widens = [](const UOp* u) {
-    return u->op == Op::kCast && ByteSize(u->src(0)->dtype.scalar()) <= ByteSize(u->dtype.scalar());
-  };
-  const UOp* u = factor;
-  for (; IsMovement(u->op) || widens(u); u = u->src(0)) {
-    out.above.push_back(u);
-    if (u->op == Op::kCast) continue;
-    const std::optional<size_t> source = SourceAxis(u, axis, shapes);
-    if (!source) return std::nullopt;
-    axis = *source;
-  }
-  out.value = u;
-  out.axis = axis;
-  return out;
-}
-
-bool IsInnermost(const Shape& shape, size_t axis) {
-  for (size_t k = axis + 1; k < shape.size(); ++k) {
-    if (!shape[k].Is(1)) return false;
-  }
-  return true;
-}
-
-// The axes in their order, with `axis` behind the others.
-std::vector<int64_t> WithLast(size_t rank, size_t axis) {
-  std::vector<int64_t> order;
-  for (size_t k = 0; k < rank; ++k) {
-    if (k != axis) order.push_back(static_cast<int64_t>(k));
-  }
-  order.push_back(static_cast<int64_t>(axis));
-  return order;
-}
-
-std::vector<int64_t> Inverse(const std::vector<int64_t>& order) {
-  std::vector<int64_t> out(order.size());
-  for (size_t k = 0; k < order.size(); ++k) {
-    out[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
-  }
-  return out;
-}
 
 // Whether a value is made of rows that it reads again for their statistics, as a norm: reduces that
 // are repeated along what they combine share a node with the value's arithmetic.
@@ -181,13 +114,7 @@ class RunsWriter {
       const UOp* copy = b_.context().Make(Op::kContiguous, x->dtype, {moved});
       x = b_.Permute(copy, Inverse(last));
     }
-    llvm::SmallVector<const UOp*, 4> srcs;
-    for (const UOp* m : llvm::reverse(stored.above)) {
-      srcs.assign(m->srcs().begin(), m->srcs().end());
-      srcs[0] = x;
-      x = b_.context().Rebuild(m, b_.context(), {srcs.data(), srcs.size()});
-    }
-    return x;
+    return stored.ReadFrom(b_.context(), x);
   }
 
   Builder b_;

@@ -76,13 +76,15 @@ class Blocker {
         observer_(observer),
         may_slice_(products.size() == 1 && s.accumulates[products[0].terms.front()]),
         symbolic_rows_(roles.symbolic_rows),
+        symbolic_groups_(roles.symbolic_rows || of_.symbolic_groups > 1),
+        few_rows_(of_.rows * of_.row_lines * of_.others < of_.vector),
         line_divisors_(Divisors(of_.lines)),
         row_line_divisors_(Divisors(of_.row_lines)) {}
 
   std::vector<cost::Blocking> Best(size_t count, double slack) const {
     // Copying an element takes at least as long as the multiply-add of a vector, so that each
     // copied element must be used often enough.
-    if (of_.vector < 2 || of_.rows * of_.row_lines * of_.others < of_.vector ||
+    if (of_.vector < 2 || (few_rows_ && !symbolic_groups_) ||
         of_.adjacent * of_.lines * of_.images < of_.vector || of_.adjacent < of_.vector / 2) {
       return {};
     }
@@ -126,6 +128,16 @@ class Blocker {
   // Given the register tile and the partition into groups in `b`, tries all other sizes of a
   // blocking, and updates `best`.
   void Improve(cost::Blocking& best, cost::Blocking b) const {
+    // A group may have few rows where their number is symbolic, so that a copy of the lanes'
+    // operand would be read few times.
+    for (const bool in_place : {true, false}) {
+      if (in_place ? !symbolic_groups_ : few_rows_) continue;
+      b.lanes_in_place = in_place;
+      ImproveLanes(best, b);
+    }
+  }
+
+  void ImproveLanes(cost::Blocking& best, cost::Blocking b) const {
     for (const int64_t lines : line_divisors_) {
       b.lines = lines;
       for (const bool slices : {false, true}) {
@@ -193,7 +205,8 @@ class Blocker {
   const cost::BlockedContraction& of_;
   const passes::Target& target_;
   const BlockingObserver observer_;
-  const bool may_slice_, symbolic_rows_;
+  const bool may_slice_, symbolic_rows_, symbolic_groups_;
+  const bool few_rows_;  // fewer than copies of the lanes' operand need
   const std::vector<int64_t> line_divisors_, row_line_divisors_;
 };
 

@@ -18,12 +18,11 @@ namespace {
 // that are consecutive decide what stays in a core's cache.
 void AddInOrder(ScheduleBuilder& t, Proposals& to) {
   const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
-  const bool is_symbolic = llvm::any_of(globals, [&](size_t i) { return t.IsSymbolic(i); });
   to.Choose(
       [&](Proposals& some) {
         some.Add();
         const ScheduleBuilder::State plain = t.Save();
-        for (size_t k = 1; k < globals.size() && !is_symbolic; ++k) {
+        for (size_t k = 1; k < globals.size(); ++k) {
           if (t.Swap(globals[0], t.nest().axes[globals[k]].name)) some.Add();
           t.Restore(plain);
         }

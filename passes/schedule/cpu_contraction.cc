@@ -236,7 +236,7 @@ std::optional<std::vector<Directive>> Apply(const cost::Blocking& b, const Way& 
       if (operand == std::end(contractions[c].operands)) continue;
       const bool in_lanes =
           static_cast<size_t>(operand - contractions[c].operands) == way.lane_operand[c];
-      if (in_lanes || b.row_copy != cost::Blocking::RowCopy::kNone) {
+      if (in_lanes ? !b.lanes_in_place : b.row_copy != cost::Blocking::RowCopy::kNone) {
         to.Try(directive::Pack{absl::StrCat("p", n), in_lanes ? around : each, {}});
       }
       break;

@@ -1,0 +1,159 @@
+#include "passes/kernelize/lane_rows.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "ir/builder.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/stored_factor.h"
+
+namespace tg::kernelize {
+namespace {
+
+// Whether `u` is the same for all elements along an axis, by the movement ops that it is made of.
+bool Repeats(const UOp* u, size_t axis, ShapeMap& shapes) {
+  for (; u->num_srcs > 0; u = u->src(0)) {
+    if (u->op == Op::kPermute) {
+      axis = static_cast<size_t>(u->list()[axis]);
+    } else if (u->op == Op::kExpand) {
+      if (shapes.Of(u->src(0))[axis].Is(1)) return true;
+    } else if (u->op != Op::kCast) {
+      return false;
+    }
+  }
+  return false;
+}
+
+class RowsWriter {
+ public:
+  RowsWriter(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
+             const NodeSet& fused)
+      : b_(*body.context), shapes_(shapes), target_(target), fused_(fused) {
+    for (const BufferDecl& decl : module.buffers) {
+      if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
+    }
+  }
+
+  bool HasParams() const { return !params_.empty(); }
+
+  // Notes whether `u`, whose sources were seen before, is made of params alone.
+  void See(const UOp* u) {
+    bool fixed = u->num_srcs > 0 && (IsElementwise(u->op) || IsMovement(u->op)), varies = false;
+    if (u->op == Op::kBuffer) {
+      const std::string_view name = b_.context().String(static_cast<StringId>(u->word()));
+      fixed = varies = params_.contains(name) && !fused_.Contains(u);
+    }
+    for (const UOp* s : u->srcs()) {
+      fixed = fixed && (IsConst(s) || fixed_.Contains(s));
+      varies = varies || !IsConst(s);
+    }
+    if (fixed && varies) fixed_.Insert(u);
+  }
+
+  // The same sum; null if it is none of this kind.
+  const UOp* Rewritten(const UOp* u) {
+    if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return nullptr;
+    const UOp* product = u->src(0);
+    const bool is_product = product->op == Op::kMul && product->dtype.is_float();
+    if (!is_product && product->op != Op::kDot4) return nullptr;
+    const auto terms = u->list(1);
+    const Shape& shape = shapes_.Of(product);
+    for (size_t n = 0; n < 2; ++n) {
+      const UOp *weights = product->src(n), *other = product->src(1 - n);
+      if (!HasSymbolicRows(weights, other, shape, terms)) continue;
+      std::optional<size_t> lanes;
+      for (size_t k = 0; k < shape.size(); ++k) {
+        if (shape[k].is_symbolic() || llvm::is_contained(terms, static_cast<int64_t>(k))) continue;
+        if (!Repeats(other, k, shapes_)) continue;
+        if (!lanes || shape[*lanes].value() < shape[k].value()) lanes = k;
+      }
+      if (!lanes) continue;
+      const std::optional<StoredFactor> stored = FindStored(weights, *lanes, shapes_);
+      if (!stored || !fixed_.Contains(stored->value)) continue;
+      const UOp* laid = InRows(*stored);
+      if (!laid) continue;
+      llvm::SmallVector<const UOp*, 3> srcs(product->srcs().begin(), product->srcs().end());
+      srcs[n] = laid;
+      product = b_.context().Rebuild(product, b_.context(), {srcs.data(), srcs.size()});
+      return b_.ReduceAxis(product, Op::kAdd, terms);
+    }
+    return nullptr;
+  }
+
+ private:
+  // Whether results along a symbolic axis differ by `other` alone.
+  bool HasSymbolicRows(const UOp* weights, const UOp* other, const Shape& shape,
+                       std::span<const int64_t> terms) {
+    bool any = false;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (!shape[k].is_symbolic()) continue;
+      if (llvm::is_contained(terms, static_cast<int64_t>(k))) return false;
+      any = any || (Repeats(weights, k, shapes_) && !Repeats(other, k, shapes_));
+    }
+    return any;
+  }
+
+  const UOp* InRows(const StoredFactor& stored) {
+    const UOp* x = stored.value;
+    const Shape& shape = shapes_.Of(x);
+    if (!IsStatic(shape) || IsMovement(x->op)) return nullptr;
+    const int64_t element = ByteSize(x->dtype.scalar()), lanes = shape[stored.axis].value();
+    const int64_t rows = NumElements(shape) / std::max<int64_t>(1, lanes);
+    if (rows < 2 || lanes * element < target_.alu_width || target_.cache_line % element != 0) {
+      return nullptr;
+    }
+    int64_t lines = CeilDiv(lanes * element, target_.cache_line);
+    lines += lines % 2 == 0;
+    const int64_t row = lines * target_.cache_line / element;
+    const std::vector<int64_t> last = WithLast(shape.size(), stored.axis);
+    x = b_.Permute(x, last);
+    std::vector<std::pair<Dim, Dim>> widths, ranges;
+    for (int64_t k : last) {
+      widths.emplace_back(0, 0);
+      ranges.emplace_back(0, shape[static_cast<size_t>(k)]);
+    }
+    widths.back().second = row - lanes;
+    if (row != lanes) x = b_.Pad(x, widths);
+    x = b_.context().Make(Op::kContiguous, x->dtype, {x});
+    if (row != lanes) x = b_.Shrink(x, ranges);
+    return stored.ReadFrom(b_.context(), b_.Permute(x, Inverse(last)));
+  }
+
+  Builder b_;
+  ShapeMap& shapes_;
+  const passes::Target& target_;
+  const NodeSet& fused_;
+  std::unordered_set<std::string_view> params_;
+  NodeSet fixed_;  // made of params
+};
+
+}  // namespace
+
+void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,
+                    const passes::Target& target, NodeSet& fused, UOpSpan order) {
+  if (!target.HasVectors() || target.HidesWaits()) return;
+  RowsWriter writer(module, body, shapes, target, fused);
+  if (!writer.HasParams()) return;
+  NodeMap<const UOp*> map;
+  bool any = false;
+  for (const UOp* u : order) {
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* same = body.context->Rebuild(u, *body.context, {srcs.data(), srcs.size()});
+    writer.See(same);
+    const UOp* sum = writer.Rewritten(same);
+    map[u] = sum ? sum : same;
+    if (fused.Contains(u)) fused.Insert(map[u]);
+    body.CarryOver(u, map[u]);
+    any |= sum != nullptr;
+  }
+  if (any) body.root = map.Get(body.root);
+}
+
+}  // namespace tg::kernelize

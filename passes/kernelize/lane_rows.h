@@ -1,0 +1,23 @@
+// Stores the weights of products with a symbolic number of rows as a CPU's vectors read them.
+#ifndef TG_PASSES_KERNELIZE_LANE_ROWS_H_
+#define TG_PASSES_KERNELIZE_LANE_ROWS_H_
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "ir/walk.h"
+#include "passes/target.h"
+
+namespace tg::kernelize {
+
+// In a sum of products, or of dot4, a factor that no input reaches has the lanes of vectors if the
+// other one has a symbolic number of rows. A work-group may have few of these rows, so that a copy
+// of the factor that it packs is used few times. The factor is stored once more instead, with the
+// axis of the lanes innermost, and with rows that are an odd number of cache lines apart, so that
+// rows which are read together do not evict each other. Such a copy is moved to @init (hoist.h),
+// and read in place. Updates `fused` (prepare.h).
+void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,
+                    const passes::Target& target, NodeSet& fused, UOpSpan order);
+
+}  // namespace tg::kernelize
+
+#endif  // TG_PASSES_KERNELIZE_LANE_ROWS_H_

@@ -1,0 +1,35 @@
+// A factor of a product as it is stored, seen through what repeats and rearranges it.
+#ifndef TG_PASSES_KERNELIZE_STORED_FACTOR_H_
+#define TG_PASSES_KERNELIZE_STORED_FACTOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ir/context.h"
+#include "ir/shape.h"
+
+namespace tg::kernelize {
+
+struct StoredFactor {
+  std::vector<const UOp*> above;  // movement ops and casts, users first
+  const UOp* value = nullptr;
+  size_t axis = 0;  // of `value`
+
+  // The factor, with `x` in place of the value, which has the same shape.
+  const UOp* ReadFrom(Context& context, const UOp* x) const;
+};
+
+// What is stored of a factor, and which of its axes is axis `axis` of the factor, whole. Nullopt if
+// none is.
+std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes);
+
+bool IsInnermost(const Shape& shape, size_t axis);
+// The axes in their order, with `axis` behind the others.
+std::vector<int64_t> WithLast(size_t rank, size_t axis);
+std::vector<int64_t> Inverse(const std::vector<int64_t>& order);
+
+}  // namespace tg::kernelize
+
+#endif  // TG_PASSES_KERNELIZE_STORED_FACTOR_H_
