@@ -137,7 +137,7 @@ bool UpcastReused(ScheduleBuilder& t, bool in_words) {
 }
 
 // Gives a group up to `most_items` work-items along axes of results: powers of two of each or, with
-// `in_rows`, as many as divide an axis, the last one first, so that groups read whole rows.
+// `in_rows`, the most that divide an axis, the last axis first, so that groups read whole rows.
 void Locals(ScheduleBuilder& t, int64_t most_items, bool in_rows = false) {
   struct Choice {
     bool reused;
