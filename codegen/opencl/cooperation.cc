@@ -1,4 +1,6 @@
 // Writes ops in which work-items cooperate, as inline PTX. Targets without it lack these ops.
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "codegen/clike/types.h"
 #include "codegen/opencl/kernel_writer.h"
@@ -92,6 +94,26 @@ std::string OpenClWriter::Words(const UOp* u) {
   const std::string words = Vector("uint", BitWidth(t.scalar()) * t.lanes() / 32);
   return Cat(prelude_->BitCast(Type(t.scalar(), t.lanes()), words), "(", Operand(u, kTernary, true),
              ")");
+}
+
+bool OpenClWriter::IsOfCopyGate(const UOp* u) {
+  if (!target_.inline_ptx || u->op != Op::kAnd || u->dtype != kBool) return false;
+  if (!copy_gates_) {
+    copy_gates_.emplace();
+    std::vector<const UOp*> gates;
+    for (const UOp* copy : kernel_.body.linear) {
+      if (copy->op != Op::kCopyAsync) continue;
+      const UOp* from = copy->src(1);
+      if (from->op == Op::kIndex && from->num_srcs == 3) gates.push_back(from->src(2));
+    }
+    while (!gates.empty()) {
+      const UOp* gate = gates.back();
+      gates.pop_back();
+      if (gate->op != Op::kAnd || !copy_gates_->Insert(gate)) continue;
+      gates.insert(gates.end(), gate->srcs().begin(), gate->srcs().end());
+    }
+  }
+  return copy_gates_->Contains(u);
 }
 
 absl::Status OpenClWriter::WriteCopyAsync(const UOp* u) {

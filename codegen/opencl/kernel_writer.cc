@@ -129,6 +129,14 @@ void OpenClWriter::DefineOp(const UOp* u, DType) {
 // The rows of class h compute `(half)function((float)$0)`. C has no casts between vectors, so here
 // functions of the prelude convert them.
 bool OpenClWriter::SpecialElementwise(const UOp* u, const clike::Spelling& row, Expr& e) {
+  if (IsOfCopyGate(u)) {
+    const auto operand = [&](const UOp* s) {
+      return Operand(s, IsOfCopyGate(s) ? clike::kBitAnd : clike::kAdditive);
+    };
+    e.text = Cat(operand(u->src(0)), " & ", operand(u->src(1)));
+    e.precedence = clike::kBitAnd;
+    return true;
+  }
   if (const PtxFunction f = LooseFunction(u); !f.name.empty()) {
     std::string operands;
     for (const UOp* s : u->srcs()) {

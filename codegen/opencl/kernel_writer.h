@@ -14,6 +14,7 @@
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/ptx.h"
 #include "codegen/opencl/unseen_details.h"
+#include "ir/walk.h"
 
 namespace tg::opencl {
 
@@ -71,6 +72,9 @@ class OpenClWriter : public clike::KernelWriter {
   // Returns consecutive halves as a vector of their bits; the address needs only element alignment.
   std::string Halves(const UOp* address, int lanes, const char* qualifier);
   absl::Status WriteCopyAsync(const UOp* u);
+  // Whether it is a conjunction in the gate of an asynchronous copy. As `&&` it would be branches,
+  // across which the device's compiler does not move other work.
+  bool IsOfCopyGate(const UOp* u);
   absl::Status WriteShuffle(const UOp* u);
   std::string Call(const PtxFunction& f);
   std::string Words(const UOp* u);
@@ -83,6 +87,7 @@ class OpenClWriter : public clike::KernelWriter {
   Prelude* prelude_ = nullptr;
   llvm::DenseMap<const UOp*, std::string> words_;  // what `ldmatrix` loaded, as words
   std::optional<UnseenDetails> unseen_;
+  std::optional<NodeSet> copy_gates_;  // conjunctions in gates of asynchronous copies
 };
 
 }  // namespace tg::opencl

@@ -1,5 +1,7 @@
 #include "frontend/gguf/weights.h"
 
+#include <optional>
+
 #include "frontend/gguf/blocks.h"
 
 namespace tg::gguf {
@@ -42,15 +44,57 @@ Value Affine(GraphBuilder& g, const WeightPart& part) {
 
 Value Accumulate(GraphBuilder& g, Value sum, Value x) { return sum ? g.Add(sum, x) : x; }
 
-// Values along a new axis. Unlike a sum of padded values it keeps the sign of zeros.
-Value Select(GraphBuilder& g, std::span<const Value> values, int64_t axis) {
+// The only operand in which values of one elementwise op differ; nullopt if there is no such one.
+std::optional<size_t> OnlyDifference(std::span<const Value> values) {
+  const Value first = values[0];
+  const bool is_rebuilt = first->op == Op::kCast || first->op == Op::kNeg ||
+                          (IsElementwise(first->op) && first->num_srcs == 2);
+  std::optional<size_t> out;
+  for (const Value v : values) {
+    if (!is_rebuilt || v->op != first->op || v->dtype != first->dtype) return std::nullopt;
+    for (size_t k = 0; k < first->num_srcs; ++k) {
+      if (v->src(k) == first->src(k)) continue;
+      if (out.value_or(k) != k || v->src(k)->dtype != first->src(k)->dtype) return std::nullopt;
+      out = k;
+    }
+  }
+  return out;
+}
+
+// Values along a new axis. Unlike a sum of padded values it keeps the sign of zeros. Of values that
+// differ in one operand this is selected, so that an element is not computed as each of them.
+Value Select(GraphBuilder& g, std::span<const Value> of, int64_t axis) {
+  struct Above {
+    Value op;
+    size_t operand;
+  };
+  std::vector<Above> above;
+  std::vector<Value> values(of.begin(), of.end());
+  while (const std::optional<size_t> k = OnlyDifference(values)) {
+    above.push_back({values[0], *k});
+    for (Value& v : values) v = v->src(*k);
+  }
   Shape places(static_cast<size_t>(-axis), Dim(1));
   places[0] = static_cast<int64_t>(values.size());
   const Value place = g.Reshape(g.Arange(Scalar::kI32, places[0]), places);
-  Value all = g.Unsqueeze(values.back(), axis);
+  const auto along = [&](Value x) { return x->op == Op::kConst ? x : g.Unsqueeze(x, axis); };
+  Value all = along(values.back());
   for (size_t i = values.size() - 1; i-- > 0;) {
+    if (values[i] == values.back()) continue;
     const Value here = g.Eq(place, g.ConstInt(Scalar::kI32, static_cast<int64_t>(i)));
-    all = g.Where(here, g.Unsqueeze(values[i], axis), all);
+    all = g.Where(here, along(values[i]), all);
+  }
+  while (!above.empty()) {
+    const auto [op, k] = above.back();
+    above.pop_back();
+    if (op->op == Op::kCast) {
+      all = g.Cast(all, op->dtype.scalar());
+    } else if (op->op == Op::kNeg) {
+      all = g.Neg(all);
+    } else {
+      const Value other = along(op->src(1 - k));
+      all = k == 0 ? g.Binary(op->op, all, other) : g.Binary(op->op, other, all);
+    }
   }
   return all;
 }
@@ -71,6 +115,41 @@ Value GroupedProducts(GraphBuilder& g, const std::vector<WeightPart>& parts,
     if (first.offset) sum = g.Add(sum, g.Mul(plain, first.offset));
   }
   return sum;
+}
+
+// As DecodeWhole, with the axes of the blocks behind the rows.
+Value DecodeBlocks(GraphBuilder& g, TensorType type, const std::vector<Value>& fields) {
+  const BlockLayout& layout = LayoutOf(type);
+  const std::vector<WeightPart> parts = Decode(g, type, fields);
+  if (parts.empty() || !parts[0].code) return nullptr;
+  const size_t rank = layout.extents.size();
+  // Stacks codes, scales or offsets along the axes that are split, the last first.
+  const auto stacked = [&](Value WeightPart::*member) {
+    std::vector<Value> values;
+    for (const WeightPart& part : parts) values.push_back(part.*member);
+    for (size_t i = rank; i-- > 0 && values[0];) {
+      if (!layout.is_split[i]) continue;
+      const auto n = static_cast<size_t>(layout.extents[i]);
+      const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(rank);
+      std::vector<Value> next;
+      // Axes before i that are split are not there yet.
+      for (size_t k = 0; k < values.size(); k += n) {
+        next.push_back(Select(g, std::span(values).subspan(k, n), axis));
+      }
+      values = std::move(next);
+    }
+    return values[0];
+  };
+  return Affine(
+      g, {stacked(&WeightPart::code), stacked(&WeightPart::scale), stacked(&WeightPart::offset)});
+}
+
+// Rows of weights whose blocks have the axes of the type's layout.
+Value InRows(GraphBuilder& g, TensorType type, Value whole) {
+  const size_t rank = LayoutOf(type).extents.size();
+  if (!whole || rank == 0) return whole;
+  const auto all = static_cast<int64_t>(g.Rank(whole));
+  return g.Flatten(whole, all - static_cast<int64_t>(rank) - 1, all);
 }
 
 }  // namespace
@@ -111,27 +190,7 @@ std::vector<Value> Fields(GraphBuilder& g, const Weight& weight) {
 }
 
 Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fields) {
-  const BlockLayout& layout = LayoutOf(type);
-  const std::vector<WeightPart> parts = Decode(g, type, fields);
-  std::vector<Value> values;
-  for (const WeightPart& part : parts) values.push_back(Affine(g, part));
-  // Stacks the parts along the axes that are split, the last first.
-  const size_t rank = layout.extents.size();
-  for (size_t i = rank; i-- > 0;) {
-    if (!layout.is_split[i]) continue;
-    const auto n = static_cast<size_t>(layout.extents[i]);
-    const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(rank);
-    std::vector<Value> stacked;
-    // Axes before i that are split are not there yet.
-    for (size_t k = 0; k < values.size(); k += n) {
-      stacked.push_back(Select(g, std::span(values).subspan(k, n), axis));
-    }
-    values = std::move(stacked);
-  }
-  if (values.empty() || !values[0]) return nullptr;
-  if (rank == 0) return values[0];
-  const auto all = static_cast<int64_t>(g.Rank(values[0]));
-  return g.Flatten(values[0], all - static_cast<int64_t>(rank) - 1, all);
+  return InRows(g, type, DecodeBlocks(g, type, fields));
 }
 
 Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields) {
@@ -167,7 +226,7 @@ Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>
 }
 
 Value LinearInHalves(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields) {
-  const Value weight = DecodeWhole(g, type, fields);
+  const Value weight = DecodeBlocks(g, type, fields);
   if (!x || !weight) return nullptr;
   Shape shape = g.ShapeOf(x);
   const Value rows =
@@ -178,7 +237,12 @@ Value LinearInHalves(GraphBuilder& g, Value x, TensorType type, const std::vecto
   const auto halves = [&](Value v) {
     return g.Cast(g.Stored(g.Cast(v, Scalar::kF16)), Scalar::kF32);
   };
-  const Value left = halves(g.Div(rows, scale)), right = halves(weight);
+  // Blocks of several scales have an axis for them. With their axes as those of the kernel, scales
+  // are decoded once for all elements that they belong to.
+  const bool has_scales = LayoutOf(type).extents.size() > 2;
+  const Value left = halves(g.Div(rows, scale));
+  const Value right =
+      has_scales ? InRows(g, type, halves(weight)) : halves(InRows(g, type, weight));
   const Value sums = g.Sum(g.Mul(g.Unsqueeze(left, -2), g.Unsqueeze(right, 0)), {kLast});
   shape.back() = g.Extent(weight, 0);
   // The kernel of a product alone, with all rows of x along one axis, takes matrix instructions.

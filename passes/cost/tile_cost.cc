@@ -116,18 +116,22 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   const double passes = tile.IsAhead() ? 1 : 2;
   const double moves = (read + passes * copied) * bytes / target.local_bytes_per_second;
   const double alone = std::max(multiplies, moves);
-  // A unit with few work-items does not reach its rates.
+  // A unit with few work-items does not reach its rates. Where none waits for its own loads, half
+  // as many are enough, since matrix instructions take long.
+  const int64_t enough = target.items_per_unit / (tile.IsAhead() ? 2 : 1);
   const auto share = [&](int64_t resident) {
-    return std::min(1.0, static_cast<double>(resident * items) / target.items_per_unit);
+    return std::min(1.0, static_cast<double>(resident * items) / static_cast<double>(enough));
   };
   const int64_t own = CeilDiv(groups, target.compute_units);
   const int64_t fitting =
       std::min(target.unit_registers / (items * tile.Registers(instruction, target)),
                target.unit_local_memory / tile.LocalBytes(instruction));
   const int64_t resident = std::clamp<int64_t>(fitting, 1, own);
-  // The steps during which a copy that is made ahead is under way.
+  // The steps during which a copy that is made ahead is under way. A step's barriers, its addresses
+  // and its first loads from local memory take as long as a load; single elements, longer.
   const auto before = static_cast<double>(tile.IsAhead() ? tile.buffers - 1 : 0);
-  const double wait = std::max(0.0, target.load_seconds - before * alone / share(1));
+  const double wait = std::max(0.0, target.load_seconds - before * alone / share(1)) +
+                      (size.in_runs ? target.load_seconds : 0);
   const double step =
       std::max(static_cast<double>(resident) * alone / share(resident), alone / share(1) + wait) +
       target.not_hidden * target.load_seconds;

@@ -135,7 +135,9 @@ std::optional<StagedMemory> StagePlacement::FillByBatches(const StageToPlace& st
   const auto is_power = [](int64_t n) { return n > 0 && (n & (n - 1)) == 0; };
   // With rows of any other length, or of one chunk, the chunks are in different banks anyway.
   if (stage.in_matrices && is_power(stage.row) && stage.row > chunk) memory.chunk = chunk;
-  // The batch for step `at`, behind `before`. Without a step there is no copy.
+  // The batch for step `at`, behind `before`. Where there is no such step, copies read nothing and
+  // write zeros to a buffer that nobody reads. A branch around them would keep the device's
+  // compiler from mixing their addresses with the step's arithmetic.
   const auto batch = [&](const UOp* before, const UOp* at, const UOp* batch_before) {
     memory.filled = before;
     const UOp* turn = b_.Alu(Op::kFloorMod, {at, b_.Index(stage.buffers)});
@@ -148,8 +150,9 @@ std::optional<StagedMemory> StagePlacement::FillByBatches(const StageToPlace& st
       in_step[step] = at;
       const UOp* from = copy.from;
       const UOp* valid = copy.valid ? Replaced(copy.valid, in_step) : nullptr;
+      if (!always) valid = analysis::Both(b_, exists, valid);
       std::vector<const UOp*> srcs = {
-          Address(memory, copy.to, always ? nullptr : exists),
+          Address(memory, copy.to, nullptr),
           b_.IndexPtr(from->src(0), Replaced(from->src(1), in_step), valid)};
       if (batch_before) srcs.push_back(batch_before);
       tokens.push_back(b_.context().Make(Op::kCopyAsync, kVoid, srcs,

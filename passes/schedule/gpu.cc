@@ -94,8 +94,9 @@ bool UpcastReused(ScheduleBuilder& t, bool in_words) {
   return t.Upcast(axis, amount);
 }
 
-// Gives a group up to `most` work-items along axes of results.
-void Locals(ScheduleBuilder& t, int64_t most_items) {
+// Gives a group up to `most_items` work-items along axes of results: powers of two of each or, with
+// `in_rows`, the most that divide an axis, the last axis first, so that groups read whole rows.
+void Locals(ScheduleBuilder& t, int64_t most_items, bool in_rows = false) {
   struct Choice {
     bool reused;
     size_t axis;
@@ -116,7 +117,8 @@ void Locals(ScheduleBuilder& t, int64_t most_items) {
   const int64_t words = t.target().AccessWords(), least = t.target().least_group_items;
   for (const Choice& c : ranked) {
     const int64_t size = t.Size(c.axis), most = limit / total;
-    int64_t n = PowerOfTwoDivisor(size, std::min(most, c.axis == 0 ? 2 * least : least));
+    int64_t n = in_rows ? GreatestDivisor(size, most)
+                        : PowerOfTwoDivisor(size, std::min(most, c.axis == 0 ? 2 * least : least));
     if (n < words) n = GreatestDivisor(size, std::min(most, words));
     if (n == 1 || chosen.size() == 3) continue;
     chosen.emplace_back(c.axis, n);
@@ -149,14 +151,18 @@ void Locals(ScheduleBuilder& t, int64_t most_items) {
 
 // Proposes groups of group_items work-items, and smaller ones down to a subgroup. A group that
 // shares reduces and has half of its work-items does not gain from more, since their partial
-// results take local memory.
+// results take local memory. Where work-items have no loop over terms, they may have whole rows.
 void ProposeLocals(ScheduleBuilder& t, Proposals& to) {
   const ScheduleBuilder::State shared = t.Save();
   const int64_t items = t.nest().GroupSize();
+  const bool has_loop = items > 1 || !t.Axes(AxisKind::kReduce).empty();
   for (int64_t most = t.target().group_items; most >= t.target().subgroup_size; most /= 2) {
-    if (items < most / 2) Locals(t, most);
-    to.Add();
-    t.Restore(shared);
+    for (const bool in_rows : {false, true}) {
+      if (in_rows && has_loop) break;
+      if (items < most / 2) Locals(t, most, in_rows);
+      to.Add();
+      t.Restore(shared);
+    }
     if (items >= most / 2) break;
   }
 }
