@@ -12,9 +12,9 @@ namespace tg::kernelize {
 // In a sum of products, or of dot4, a factor that no input reaches has the lanes of vectors if the
 // other one has a symbolic number of rows. A work-group may have few of these rows, so that a copy
 // of the factor that it packs is used few times. The factor is stored once more instead, with the
-// axis of the lanes innermost, and with rows that are an odd number of cache lines apart, so that
-// rows which are read together do not evict each other. Such a copy is moved to @init (hoist.h),
-// and read in place. Updates `fused` (prepare.h).
+// axis of the lanes innermost, and with an odd number of cache lines from one row to the next, so
+// that rows which are read together do not evict each other. Such a copy is moved to @init
+// (hoist.h), and read in place. Updates `fused` (prepare.h).
 void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,
                     const passes::Target& target, NodeSet& fused, UOpSpan order);
 
