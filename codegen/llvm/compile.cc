@@ -12,6 +12,8 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -72,6 +74,32 @@ void Initialize() {
   (void)once;
 }
 
+// Writes addresses at constant distances in bytes. LLVM's loop strength reduction looks for an
+// address that is computed already by its base and index, and LLVM 14 does not compare the type
+// that the index counts.
+void CountInBytes(llvm::Module& module) {
+  llvm::SmallVector<llvm::GetElementPtrInst*, 32> found;
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+      if (address && address->getNumIndices() == 1 && address->hasAllConstantIndices()) {
+        found.push_back(address);
+      }
+    }
+  }
+  llvm::Type* const byte = llvm::Type::getInt8Ty(module.getContext());
+  for (llvm::GetElementPtrInst* address : found) {
+    llvm::APInt bytes(module.getDataLayout().getIndexTypeSizeInBits(address->getType()), 0);
+    if (!address->accumulateConstantOffset(module.getDataLayout(), bytes)) continue;
+    auto* same = llvm::GetElementPtrInst::Create(byte, address->getPointerOperand(),
+                                                 llvm::ConstantInt::get(module.getContext(), bytes),
+                                                 "", address);
+    same->setIsInBounds(address->isInBounds());
+    address->replaceAllUsesWith(same);
+    address->eraseFromParent();
+  }
+}
+
 // Returns an error message, or "".
 std::string Compile(const TgCodegenRequest& request, llvm::SmallVectorImpl<char>& out) {
   Initialize();
@@ -111,14 +139,17 @@ std::string Compile(const TgCodegenRequest& request, llvm::SmallVectorImpl<char>
   if (machine == nullptr) return "llvm: there is no code generator for " + name;
   module->setDataLayout(machine->createDataLayout());
 
-  llvm::legacy::PassManager passes;
+  llvm::legacy::PassManager rewrites, passes;
   // Without it, masked accesses are taken as illegal, and cut to elements.
+  rewrites.add(llvm::createTargetTransformInfoWrapperPass(machine->getTargetIRAnalysis()));
   passes.add(llvm::createTargetTransformInfoWrapperPass(machine->getTargetIRAnalysis()));
   // Loops that the text names.
-  passes.add(llvm::createLoopUnrollPass(/*OptLevel=*/2, /*OnlyWhenForced=*/true));
-  passes.add(llvm::createSROAPass());
-  passes.add(llvm::createEarlyCSEPass());
-  passes.add(llvm::createInstructionCombiningPass());
+  rewrites.add(llvm::createLoopUnrollPass(/*OptLevel=*/2, /*OnlyWhenForced=*/true));
+  rewrites.add(llvm::createSROAPass());
+  rewrites.add(llvm::createEarlyCSEPass());
+  rewrites.add(llvm::createInstructionCombiningPass());
+  rewrites.run(*module);
+  CountInBytes(*module);
   llvm::raw_svector_ostream stream(out);
   if (machine->addPassesToEmitFile(passes, stream, nullptr, request.assembly ? kAssembly : kObject,
                                    /*DisableVerify=*/true)) {
