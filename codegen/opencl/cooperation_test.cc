@@ -67,6 +67,7 @@ TEST(Cooperation, MatrixInstructions) {
         Case{"m16n8k8.f32.f16", Scalar::kF16, Scalar::kF32, 4, 2, 4},
         Case{"m16n8k8.f32.bf16", Scalar::kBF16, Scalar::kF32, 4, 2, 4},
         Case{"m16n8k8.f32.tf32", Scalar::kF32, Scalar::kF32, 4, 2, 4},
+        Case{"m16n8k8.f32.f32", Scalar::kF32, Scalar::kF32, 4, 2, 4},
         Case{"m16n8k32.s32.s8.s8", Scalar::kI8, Scalar::kI32, 16, 8, 4},
         Case{"m16n8k32.s32.u8.u8", Scalar::kU8, Scalar::kI32, 16, 8, 4},
         Case{"m16n8k32.s32.s8.u8", Scalar::kI8, Scalar::kI32, 16, 8, 4, Scalar::kU8},

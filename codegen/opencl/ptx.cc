@@ -41,6 +41,31 @@ std::string Registers(int first, int n) {
   return text + "}";
 }
 
+// Functions of the two parts of `n` numbers (MatrixInstruction::in_parts). The first part of what
+// is beyond the greatest tf32, infinities included, is that one, so that the second has the rest;
+// of NaN, the second part is NaN.
+std::string PartsFunction(int n, bool is_first) {
+  const std::string type = Uint(n), value = absl::StrCat("float", n);
+  std::string text;
+  if (is_first) {
+    text =
+        "static inline float least_magnitude(float a, float b) {\n  float result;\n"
+        "  asm(\"min.xorsign.abs.f32 %0, %1, %2;\" : \"=f\"(result) : \"f\"(a), \"f\"(b));\n"
+        "  return result;\n}\n";
+  }
+  std::string least;
+  for (int i = 0; i < n; ++i) {
+    absl::StrAppend(&least, i ? ", " : "", "least_magnitude(f.s", i, ", most)");
+  }
+  absl::StrAppend(&text, "static inline ", type, " first_part_", n, "(", type, " x) {\n  const ",
+                  value, " f = as_", value,
+                  "(x);\n  const float most = as_float(0x7f7fe000u);\n  return (as_", type, "((",
+                  value, ")(", least, ")) + 0x1000u) & 0xffffe000u;\n}\nstatic inline ", type,
+                  " second_part_", n, "(", type, " x, ", type, " first) {\n  return as_", type,
+                  "(as_", value, "(x) - as_", value, "(first));\n}\n");
+  return text;
+}
+
 }  // namespace
 
 PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
@@ -60,14 +85,18 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
   PtxFunction f;
   f.name = absl::StrCat("mma_", std::string(name));
   for (char& c : f.name) c = c == '.' ? '_' : c;
-  std::string text = absl::StrCat("static inline ", sums_type, " ", f.name, "(", Uint(of_a), " x, ",
-                                  Uint(of_b), " y, ", sums_type, " c) {\n");
+  std::string text;
+  if (m.in_parts) {
+    for (const int n : {of_a, of_b}) text += PartsFunction(n, text.empty());
+  }
+  absl::StrAppend(&text, "static inline ", sums_type, " ", f.name, "(", Uint(of_a), " x, ",
+                  Uint(of_b), " y, ", sums_type, " c) {\n");
   // Accumulators in half are packed two to a register.
   const std::string pair = absl::StrCat(half_type, 2);
   const std::string pack = half_sum ? prelude.BitCast(pair, "uint") : "";
   const std::string unpack = half_sum ? prelude.BitCast("uint", pair) : "";
   const std::string in_place = m.accumulator == Scalar::kF32 ? "\"+f\"" : "\"+r\"";
-  std::string sums, outputs, inputs, parts;
+  std::string sums, outputs, parts;
   for (int i = 0; i < of_c; ++i) {
     absl::StrAppend(
         &sums, i ? ", " : "", "d", i, " = ",
@@ -75,12 +104,6 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
     absl::StrAppend(&outputs, i ? ", " : "", in_place, "(d", i, ")");
     absl::StrAppend(&parts, i ? ", " : "",
                     half_sum ? absl::StrCat(unpack, "(d", i, ")") : absl::StrCat("d", i));
-  }
-  for (int i = 0; i < of_a; ++i) {
-    absl::StrAppend(&inputs, i ? ", " : "", "\"r\"(", Part("x", of_a, i), ")");
-  }
-  for (int i = 0; i < of_b; ++i) {
-    absl::StrAppend(&inputs, ", \"r\"(", Part("y", of_b, i), ")");
   }
   if (m.tf32) {
     // Rounds to the nearest number with a mantissa of ten bits, ties away from zero, like
@@ -90,14 +113,38 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
         "  y = (y & 0x7f800000u) == 0x7f800000u ? y : (y + 0x1000u) & 0xffffe000u;\n";
   }
   const std::string word = half_sum ? "uint " : m.accumulator == Scalar::kF32 ? "float " : "int ";
-  const std::string ptx = absl::StrCat(
-      "m", m.m, "n", m.n, "k", m.k, ".row.col.", PtxType(m.accumulator, false), ".",
-      PtxType(m.a, m.tf32), ".", PtxType(m.b, m.tf32), ".", PtxType(m.accumulator, false));
+  const bool tf32 = m.tf32 || m.in_parts;
+  const std::string ptx =
+      absl::StrCat("m", m.m, "n", m.n, "k", m.k, ".row.col.", PtxType(m.accumulator, false), ".",
+                   PtxType(m.a, tf32), ".", PtxType(m.b, tf32), ".", PtxType(m.accumulator, false));
   const int a = of_c, b = a + of_a;
-  absl::StrAppend(&text, "  ", word, sums, ";\n", "  asm volatile(\"mma.sync.aligned.", ptx,
-                  " \"\n      \"", Registers(0, of_c), ", ", Registers(a, of_a), ", ",
-                  Registers(b, of_b), ", ", Registers(0, of_c), ";\"\n      : ", outputs,
-                  "\n      : ", inputs, ");\n  return (", sums_type, ")(", parts, ");\n}\n");
+  // Adds to the sums, or to `c` if it is the first of several.
+  const auto instruction = [&](const char* x, const char* y, bool is_first = false) {
+    std::string inputs, begins;
+    for (int i = 0; i < of_a; ++i) {
+      absl::StrAppend(&inputs, i ? ", " : "", "\"r\"(", Part(x, of_a, i), ")");
+    }
+    for (int i = 0; i < of_b; ++i) absl::StrAppend(&inputs, ", \"r\"(", Part(y, of_b, i), ")");
+    for (int i = 0; i < of_c; ++i) {
+      absl::StrAppend(&inputs, is_first ? absl::StrCat(", \"f\"(", Part("c", of_c, i), ")") : "");
+      absl::StrAppend(&begins, i ? ", " : "", "\"=f\"(d", i, ")");
+    }
+    return absl::StrCat("  asm volatile(\"mma.sync.aligned.", ptx, " \"\n      \"",
+                        Registers(0, of_c), ", ", Registers(a, of_a), ", ", Registers(b, of_b),
+                        ", ", Registers(is_first ? b + of_b : 0, of_c),
+                        ";\"\n      : ", is_first ? begins : outputs, "\n      : ", inputs, ");\n");
+  };
+  if (m.in_parts) {
+    // The small products first.
+    absl::StrAppend(&text, "  float d0, d1, d2, d3;\n  const ", Uint(of_a), " x0 = first_part_",
+                    of_a, "(x), x1 = second_part_", of_a, "(x, x0);\n  const ", Uint(of_b),
+                    " y0 = first_part_", of_b, "(y), y1 = second_part_", of_b, "(y, y0);\n",
+                    instruction("x1", "y0", true), instruction("x0", "y1"),
+                    instruction("x0", "y0"));
+  } else {
+    absl::StrAppend(&text, "  ", word, sums, ";\n", instruction("x", "y"));
+  }
+  absl::StrAppend(&text, "  return (", sums_type, ")(", parts, ");\n}\n");
   f.text = std::move(text);
   return f;
 }

@@ -199,9 +199,9 @@ bool Machine::LdMatrix(const UOp* u) {
   // A row of a matrix has 16 bytes, of which a work-item holds four.
   const int bits_of_element = static_cast<int>(BitWidth(u->dtype.scalar()));
   const auto own = static_cast<size_t>(32 / bits_of_element);
-  if (u->dtype.lanes() != static_cast<int>(own) * count || bits_of_element > 16 ||
+  if (u->dtype.lanes() != static_cast<int>(own) * count || bits_of_element > 32 ||
       static_cast<int>(BitWidth(address->dtype.scalar())) != bits_of_element) {
-    return Fail(u, "its type must be 32 * count bits of the memory's type of 8 or 16 bits");
+    return Fail(u, "its type must be 32 * count bits of the memory's type of 8 to 32 bits");
   }
   if (transpose && own != 2) return Fail(u, "only elements of 16 bits are transposed");
   if (group_ % kSubgroup != 0) return Fail(u, "needs whole subgroups of 32");

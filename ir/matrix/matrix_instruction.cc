@@ -12,6 +12,7 @@ constexpr MatrixInstruction kInstructions[] = {
     {"m16n8k8.f32.f16", 16, 8, 8, kF16, kF16, kF32},
     {"m16n8k8.f32.bf16", 16, 8, 8, kBF16, kBF16, kF32},
     {"m16n8k8.f32.tf32", 16, 8, 8, kF32, kF32, kF32, true},
+    {"m16n8k8.f32.f32", 16, 8, 8, kF32, kF32, kF32, false, true},
     {"m16n8k32.s32.s8.s8", 16, 8, 32, kI8, kI8, kI32},
     {"m16n8k32.s32.u8.u8", 16, 8, 32, kU8, kU8, kI32},
     {"m16n8k32.s32.s8.u8", 16, 8, 32, kI8, kU8, kI32},

@@ -22,7 +22,12 @@ struct MatrixInstruction {
   Scalar a = Scalar::kVoid, b = Scalar::kVoid;  // types of A's and of B's elements
   Scalar accumulator = Scalar::kVoid;           // of C's and D's
   bool tf32 = false;                            // inputs are f32 of which 10 bits of mantissa count
+  // Of f32 in two parts that such an instruction takes, the second of which is what the first
+  // leaves: the three greatest of the four products of parts. An error of 2^-19 of a product.
+  bool in_parts = false;
 
+  // The bits of an element by which the instruction's time grows.
+  int RateBits() const { return BitWidth(a) * (in_parts ? 3 : 1); }
   // Neighbouring terms of a register.
   int PerRegister() const { return 32 / BitWidth(a); }
 };

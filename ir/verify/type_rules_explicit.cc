@@ -256,8 +256,8 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
     case SubgroupOp::kLdMatrix: {
       const DType from = u->src(0)->dtype;
       if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||
-          (BitWidth(from.scalar()) != 16 && BitWidth(from.scalar()) != 8)) {
-        return fail("source 0 is one address of elements of 8 or 16 bits in local memory, not " +
+          BitWidth(from.scalar()) < 8 || BitWidth(from.scalar()) > 32) {
+        return fail("source 0 is one address of elements of 8 to 32 bits in local memory, not " +
                     from.ToString());
       }
       // A matrix of eight rows of 16 bytes, spread over 32 work-items, is four bytes in each. Like

@@ -84,7 +84,8 @@ int64_t MatrixTile::Registers(const MatrixInstruction& instruction,
   const int64_t sums = kRows * kColumns / target.subgroup_size * rows * lanes;
   const int64_t factors = (rows * kRows + lanes * kColumns) * instruction.k;
   const int64_t addresses = target.vector_registers / 4;
-  return sums + factors * BytesOf(instruction) / 4 / target.subgroup_size + addresses;
+  const int64_t words = factors * BytesOf(instruction) / 4 * (instruction.in_parts ? 2 : 1);
+  return sums + words / target.subgroup_size + addresses;
 }
 
 int64_t MatrixTile::LocalBytes(const MatrixInstruction& instruction) const {
@@ -95,6 +96,14 @@ int64_t MatrixTile::LocalBytes(const MatrixInstruction& instruction) const {
     bytes += std::max(results, depth) * loop_nest::LoopNest::kRowPadding;
   }
   return buffers * bytes;
+}
+
+int64_t TupleRegisters(int64_t tiles, int64_t terms, int64_t results, int64_t depth,
+                       const MatrixInstruction& instruction, const passes::Target& target) {
+  const int64_t of_factors =
+      (terms + depth * (instruction.in_parts ? 2 : 1)) * BytesOf(instruction) / 4;
+  const int64_t share = tiles * instruction.m * (terms + results + of_factors);
+  return share / MatrixInstruction::kSubgroup + target.vector_registers / 4;
 }
 
 double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
@@ -111,7 +120,7 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
       static_cast<double>(units * (kRows * tile.rows + kColumns * tile.lanes) * tile.depth);
   const double multiplies = 2.0 * static_cast<double>(tile.GroupRows() * tile.GroupLanes()) *
                             static_cast<double>(tile.depth) * target.compute_units /
-                            target.MatrixOperationsPerSecond(BitWidth(instruction.a));
+                            target.MatrixOperationsPerSecond(instruction.RateBits());
   // Copies that are not asynchronous pass through registers, and loads take the same path.
   const double passes = tile.IsAhead() ? 1 : 2;
   const double moves = (read + passes * copied) * bytes / target.local_bytes_per_second;

@@ -74,6 +74,11 @@ struct MatrixTile {
 
 // The predicted time, in seconds, of the whole contraction with this tile. The sizes of
 // `ContractionSize` are those before padding.
+// Registers of a work-item that has `tiles` tiles of rows of two products (schedule/gpu_tuple.h):
+// scores of `terms` and their exponentials, `results`, and rows of `depth` of the left factor.
+int64_t TupleRegisters(int64_t tiles, int64_t terms, int64_t results, int64_t depth,
+                       const MatrixInstruction& instruction, const passes::Target& target);
+
 double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
                          const MatrixInstruction& instruction, const passes::Target& target);
 

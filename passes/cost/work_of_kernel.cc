@@ -134,10 +134,10 @@ class WorkBuilder {
       // Matrix instructions take what is cast, at another rate.
       for (const UOp* factor : terms->srcs()) {
         while (IsMovement(factor->op)) factor = factor->src(0);
-        fused_.Insert(factor);
+        if (factor->op == Op::kCast) fused_.Insert(factor);
       }
       weight *= target_.flops_per_second /
-                target_.MatrixOperationsPerSecond(BitWidth(s_.matrices[0].instruction.a));
+                target_.MatrixOperationsPerSecond(s_.matrices[0].instruction.RateBits());
     }
     AxisSet set = Visit(reduce->src(0), reduce);
     set |= nests_.AxesOfOwner(reduce);

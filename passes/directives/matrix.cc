@@ -19,7 +19,7 @@ const UOp* BelowMovement(const UOp* u) {
   return u;
 }
 
-// A packed or staged value that is converted to the type of a product.
+// A packed or staged value that is converted to the type of a product, or has it.
 struct Factor {
   Scalar type;
   analysis::LoopSet varies;
@@ -27,9 +27,8 @@ struct Factor {
 
 std::optional<Factor> FactorOf(const loop_nest::LoopNest& nest, const UOp* factor,
                                analysis::LoopSet term) {
-  const UOp* cast = BelowMovement(factor);
-  if (cast->op != Op::kCast) return std::nullopt;
-  const UOp* source = BelowMovement(cast->src(0));
+  const UOp* source = BelowMovement(factor);
+  if (source->op == Op::kCast) source = BelowMovement(source->src(0));
   for (const analysis::PackedValue& value : nest.packed) {
     if (value.node == source) return Factor{source->dtype.scalar(), value.varies};
   }
@@ -51,7 +50,7 @@ absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest
   const analysis::LoopSet term = analysis::LoopBit(nest.axes[axes[2]].base);
   auto a = FactorOf(nest, product->src(0), term), b = FactorOf(nest, product->src(1), term);
   if (!a || !b) {
-    return Illegal("a factor is no packed or staged value that is cast to the product's type");
+    return Illegal("a factor is no packed or staged value, or one that is cast");
   }
   const analysis::LoopSet row = analysis::LoopBit(nest.axes[axes[0]].base),
                           column = analysis::LoopBit(nest.axes[axes[1]].base);

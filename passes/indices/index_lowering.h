@@ -135,8 +135,10 @@ class IndexLowering {
   // are.
   const UOp* Fold(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
   // The sum of products over the terms of matrix instructions (LoopNest::matrices), for one result
-  // of a work-item. The terms' axis leaves `plan`. Null if `x` is no product of two halves.
+  // of a work-item. The terms' axis leaves `plan`. Null if `x` is no product of what they take.
   const UOp* MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan);
+  // Whether `x` is an element of a staged value of which work-items own pairs of neighbours.
+  bool OwnsPairs(const UOp* x) const;
   // `sum` + `x`, with `sum` where the chain of matrix instructions that gave `x` begins with 0;
   // null if `x` is no result of one.
   const UOp* Accumulated(const UOp* sum, const UOp* x);

@@ -11,9 +11,9 @@
 namespace tg::indices {
 namespace {
 
-// What a factor converts to the type of the product; null if it is another value.
+// What a factor converts to the type of the product, if it does.
 const UOp* ConvertedBy(const UOp* factor) {
-  return factor->op == Op::kCast ? factor->src(0) : nullptr;
+  return factor->op == Op::kCast ? factor->src(0) : factor;
 }
 
 // Whether `x` depends on the leaf. What memory holds does not count: work-items read their own, and
@@ -35,20 +35,24 @@ bool DependsOn(const UOp* x, const UOp* leaf) {
 // row_lane + column_lane has of the left factor the elements of rows row_lane and row_lane + 8, and
 // of the right factor those of column row_lane; of both the terms of two registers: the first has
 // those from column_lane * per_register on, and four such parts lie between the two.
+// Terms may be summed in any order: as `pairs`, a work-item's terms are the results of an
+// instruction before that it owns, two neighbours, one in each register.
 class Fragments {
  public:
   struct Leaves {
     const UOp *row, *row_lane, *column_lane, *column, *term;
   };
+  // `far`, `next`: unrolled; null if a register has one term.
   Fragments(Body& body, analysis::SimplifyFn simplify, const Leaves& leaves, const UOp* far,
-            const UOp* next)
+            const UOp* next, bool pairs)
       : body_(body),
         b_(*body.context),
         simplify_(simplify),
         at_(leaves),
         far_(far),
         next_(next),
-        per_register_(next->word(1)) {}
+        per_register_(next ? next->word(1) : 1),
+        pairs_(pairs) {}
 
   const UOp* Left(const UOp* x) {
     if (const UOp* loaded = LoadMatrices(x, /*is_left=*/true)) return loaded;
@@ -71,9 +75,11 @@ class Fragments {
   const UOp* Mod(const UOp* x, int64_t n) { return b_.Alu(Op::kFloorMod, {x, Number(n)}); }
   const UOp* Times(const UOp* x, int64_t n) { return b_.Mul(x, Number(n)); }
   const UOp* Term() {
-    return b_.Add(Times(far_, 4 * per_register_),
-                  b_.Add(Times(at_.column_lane, per_register_), next_));
+    if (pairs_) return b_.Add(Times(at_.column_lane, 2), far_);
+    return InRegister(
+        b_.Add(Times(far_, 4 * per_register_), Times(at_.column_lane, per_register_)));
   }
+  const UOp* InRegister(const UOp* first) { return next_ ? b_.Add(first, next_) : first; }
 
   const UOp* With(const UOp* x, std::initializer_list<Change> changes) {
     NodeMap<const UOp*> changed;
@@ -85,6 +91,7 @@ class Fragments {
     std::vector<int64_t> numbers;
     int64_t lanes = 1;
     for (const UOp* unroll : unrolls) {
+      if (!unroll) continue;
       numbers.push_back(unroll->word(0));
       lanes *= unroll->word(1);
     }
@@ -103,7 +110,9 @@ class Fragments {
   // neighbouring terms, or eight neighbouring results (transposed, for elements of 16 bits). Null
   // if they have neither.
   const UOp* LoadMatrices(const UOp* x, bool is_left) {
-    if (x->op != Op::kLoad || x->num_srcs > 1 || x->src(0)->op != Op::kIndex) return nullptr;
+    if (pairs_ || x->op != Op::kLoad || x->num_srcs > 1 || x->src(0)->op != Op::kIndex) {
+      return nullptr;
+    }
     const UOp* address = x->src(0);
     if (address->num_srcs > 2 || address->src(0)->op != Op::kStage ||
         address->dtype.space() != AddrSpace::kLocal) {
@@ -145,7 +154,7 @@ class Fragments {
     // One instruction loads the fragments of two neighbours, and each takes its half.
     const UOp* even = b_.Mul(Div(pair, 2), Number(2));
     const UOp* both = load(With(start, {{pair, b_.Add(even, Div(matrix, 2))}}), 4);
-    const UOp* in_half = b_.Add(Times(far_, per_register_), next_);
+    const UOp* in_half = InRegister(Times(far_, per_register_));
     const UOp* lane = b_.Add(Times(Mod(pair, 2), 2 * per_register_), in_half);
     return Contracted(b_.context().Make(Op::kExtract, x->dtype, {both, lane}), {far_, next_});
   }
@@ -164,6 +173,7 @@ class Fragments {
   const Leaves at_;
   const UOp *far_, *next_;  // unrolled: the second register's terms, and those of a register
   const int64_t per_register_;
+  const bool pairs_;
 };
 
 }  // namespace
@@ -195,6 +205,8 @@ const UOp* IndexLowering::Accumulated(const UOp* sum, const UOp* x) {
   if (chain.empty() || !from_zero) return nullptr;
   Context& ctx = b_.context();
   for (const loop_nest::MatrixAxes& m : nest_.matrices) {
+    if (m.instruction.in_parts)
+      return nullptr;  // its sums are added by rounding (lower_reduces.cc)
     const UOp *row = where_.axis[nest_.AxisNamed(m.row)],
               *column = where_.axis[nest_.AxisNamed(m.column)];
     if (simplify_(x->src(1)) != simplify_(ResultNumber(row, column))) continue;
@@ -212,6 +224,13 @@ const UOp* IndexLowering::Accumulated(const UOp* sum, const UOp* x) {
 
 const UOp* IndexLowering::ResultNumber(const UOp* row, const UOp* column) {
   return b_.Add(b_.Mul(row, b_.Index(2)), column);
+}
+
+bool IndexLowering::OwnsPairs(const UOp* x) const {
+  if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return false;
+  const UOp* memory = x->src(0)->src(0);
+  const auto parts = memory->op == Op::kStage ? owned_.find(memory->word()) : owned_.end();
+  return parts != owned_.end() && parts->second.back().stride == 2;
 }
 
 const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan) {
@@ -234,7 +253,6 @@ const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt&
   }
   if (x->op != Op::kMul) return nullptr;
   const UOp *left = ConvertedBy(x->src(0)), *right = ConvertedBy(x->src(1));
-  if (!left || !right) return nullptr;
   const auto of_rows = [&](const UOp* u) {
     return !DependsOn(u, at.column_lane) && !DependsOn(u, at.column);
   };
@@ -252,7 +270,10 @@ const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt&
     const UOp*& factor = of_rows(valid) ? left : right;
     factor = b_.Where(valid, factor, b_.ConstInt(factor->dtype, 0));
   }
-  Fragments fragments(body_, simplify_, at, FreshUnroll(2), FreshUnroll(instruction.PerRegister()));
+  const int64_t per_register = instruction.PerRegister();
+  const bool pairs = per_register == 1 && OwnsPairs(left);
+  Fragments fragments(body_, simplify_, at, FreshUnroll(2),
+                      per_register > 1 ? FreshUnroll(per_register) : nullptr, pairs);
   const DType results(instruction.accumulator, 4);
   const UOp* const sources[] = {fragments.Left(left), fragments.Right(right),
                                 b_.ConstInt(results, 0)};

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/matrix_product.h"
 #include "passes/kernelize/softmax_product.h"
 
 namespace tg::kernelize {
@@ -38,15 +38,7 @@ bool IsContractionOrDots(const UOp* u, ShapeMap& shapes) {
 
 bool IsMatrixProduct(const UOp* product, ShapeMap& shapes) {
   if (product->op != Op::kMul || !IsStatic(shapes.Of(product))) return false;
-  const UOp* from[2];
-  for (size_t k = 0; k < 2; ++k) {
-    const UOp* x = product->src(k);
-    while (IsMovement(x->op)) x = x->src(0);
-    if (x->op != Op::kCast) return false;
-    from[k] = x->src(0);
-  }
-  const auto instruction = MatrixInstructionFor(from[0]->dtype.scalar(), from[1]->dtype.scalar(),
-                                                product->dtype.scalar());
+  const auto instruction = analysis::InstructionOf(product);
   if (!instruction) return false;
   int64_t repeats[2] = {1, 1};  // of each factor
   const Shape& whole = shapes.Of(product);

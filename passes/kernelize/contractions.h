@@ -15,7 +15,7 @@ bool IsContraction(const UOp* u, ShapeMap& shapes);
 // The same, or such a sum of dot4.
 bool IsContractionOrDots(const UOp* u, ShapeMap& shapes);
 
-// Whether the factors of a product are of halves or bytes that matrix instructions take, and the
+// Whether the factors of a product are of types that matrix instructions take, and the
 // rows of one that meet columns of the other are no fewer than those of an instruction.
 bool IsMatrixProduct(const UOp* product, ShapeMap& shapes);
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/analysis/matrix_product.h"
 #include "passes/cost/bounds.h"
 #include "passes/kernelize/materialization.h"
 
@@ -181,11 +181,6 @@ double CostModel::StagingSeconds(const UOp* u, double parallel, double staged_el
 
 double CostModel::MatrixSeconds(const UOp* u) {
   if (!target_.HasMatrixInstructions()) return 0;
-  // A factor is a value of a narrow type that is cast to the product's.
-  const auto narrow = [](const UOp* x) {
-    while (IsMovement(x->op)) x = x->src(0);
-    return x->op == Op::kCast ? x->src(0)->dtype.scalar() : Scalar::kVoid;
-  };
   double seconds = 0;
   llvm::SmallVector<const UOp*, 8> stack = {u};
   NodeSet seen;
@@ -198,12 +193,11 @@ double CostModel::MatrixSeconds(const UOp* u) {
     }
     const UOp* product = x->src(0);
     if (product->op != Op::kMul || static_cast<Op>(x->word()) != Op::kAdd) continue;
-    const Scalar a = narrow(product->src(0)), b = narrow(product->src(1));
-    const auto instruction = MatrixInstructionFor(a, b, x->dtype.scalar());
+    const auto instruction = analysis::InstructionOf(product);
     if (!instruction) continue;
     const double operations = 2 * Elements(product);
     seconds += cost::ArithmeticSeconds(operations, target_) -
-               cost::MatrixSeconds(operations, BitWidth(instruction->a), target_);
+               cost::MatrixSeconds(operations, instruction->RateBits(), target_);
   }
   return std::max(0.0, seconds);
 }

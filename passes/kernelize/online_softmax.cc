@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/cost/bounds.h"
+#include "passes/cost/tile_cost.h"
 #include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/softmax_blocks.h"
@@ -44,7 +45,8 @@ class Boundary {
   Boundary(ShapeMap& shapes, bool is_gpu) : shapes_(&shapes), is_gpu_(is_gpu) {}
 
   bool Find(const SoftmaxProduct& p) {
-    Add(p.other());
+    Add(p.other(), /*scales=*/false);
+    if (p.sink) Add(p.sink, /*scales=*/false);
     // The scores: arithmetic down to the reduces, of which those with as many results are computed
     // for each score.
     const int64_t size = NumElements(shapes_->Of(p.scores));
@@ -62,11 +64,11 @@ class Boundary {
       } else if (u->op == Op::kReduceAxis && NumElements(shapes_->Of(u)) == size &&
                  u->src(0)->op == Op::kMul) {
         inside.push_back(u->src(0));
-        for (const UOp* x : u->src(0)->srcs()) Add(x);
+        for (const UOp* x : u->src(0)->srcs()) Add(x, p.matrices);
         sums.push_back(u);
       } else {
         inside.pop_back();
-        Add(u);
+        Add(u, /*scales=*/false);
       }
     }
     return !sums.empty();
@@ -78,12 +80,11 @@ class Boundary {
 
  private:
   // The value behind movement ops, and on a GPU behind casts from halves, which its matrix
-  // instructions widen.
-  void Add(const UOp* u) {
+  // instructions widen. `scales`: a factor of scores, whose constant factor goes to them.
+  void Add(const UOp* u, bool scales) {
     const auto widens = [&] { return is_gpu_ && u->op == Op::kCast && IsNarrow(u->src(0)); };
     for (; IsMovement(u->op) || widens(); u = u->src(0)) inside.push_back(u);
-    // The constant factor of a half goes to the scores.
-    while (is_gpu_ && u->op == Op::kMul && IsNarrow(u) && IsConst(u->src(1))) {
+    while (is_gpu_ && u->op == Op::kMul && (scales || IsNarrow(u)) && IsConst(u->src(1))) {
       inside.push_back(u);
       for (u = u->src(0); IsMovement(u->op); u = u->src(0)) inside.push_back(u);
     }
@@ -116,7 +117,7 @@ int64_t RowsOf(const SoftmaxProduct& p, ShapeMap& shapes, int64_t of) {
 int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMap& shapes,
                       const passes::Target& target) {
   constexpr int64_t kMostTerms = 64, kCopies = 3;
-  const std::optional<Scalar> type = NarrowTypeOf(p);
+  const std::optional<Scalar> type = MatrixTypeOf(p);
   if (!type || !target.HasMatrixInstructions() || !target.HasAsyncCopies() ||
       boundary.sums.size() != 1) {
     return 0;
@@ -126,7 +127,8 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
   if (sum->list(1).size() != 1 || sum->dtype != p.sum->dtype) return 0;
   for (const UOp* factor : sum->src(0)->srcs()) {
     while (IsMovement(factor->op)) factor = factor->src(0);
-    if (factor->op != Op::kCast || factor->src(0)->dtype.scalar() != *type) return 0;
+    if (*type != factor->dtype.scalar() && factor->op == Op::kCast) factor = factor->src(0);
+    if (*type != factor->dtype.scalar()) return 0;
   }
   const auto axis = static_cast<size_t>(sum->list(1)[0]);
   // Terms beyond the last one are zeros.
@@ -150,9 +152,7 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
           kCopies * block * (width + results) * int64_t{ByteSize(*type)} > target.local_memory)) {
     block /= 2;
   }
-  // Scores, their exponentials, sums, and what the scores are made of.
-  const int64_t share = instruction.m * (block + block / 2 + results + width / 2);
-  const int64_t registers = share / MatrixInstruction::kSubgroup + target.vector_registers / 4;
+  const int64_t registers = cost::TupleRegisters(1, block, results, width, instruction, target);
   return block >= instruction.k && registers <= 2 * target.vector_registers ? block : 0;
 }
 
@@ -203,6 +203,13 @@ bool IsWide(const Module& module, const passes::Target& target) {
   return target.is_gpu && module.flags.has(ModuleFlag::kWideHalves);
 }
 
+std::optional<SoftmaxProduct> FindProduct(const UOp* u, ShapeMap& shapes, const Module& module,
+                                          const passes::Target& target) {
+  std::optional<SoftmaxProduct> p = FindSoftmaxProduct(u, shapes, IsWide(module, target));
+  if (p) p->matrices = target.HasMatrixInstructions() && target.HasAsyncCopies();
+  return p;
+}
+
 // Whether a reshape only adds and removes axes of extent 1.
 bool MovesWholeAxes(const UOp* reshape, ShapeMap& shapes) {
   Shape from = shapes.Of(reshape->src(0)), to = shapes.Of(reshape);
@@ -221,7 +228,7 @@ int64_t FuseOnlineSoftmaxes(const Module& module, Body& body, ShapeMap& shapes,
   std::vector<std::pair<SoftmaxProduct, Boundary>> found;
   for (const UOp* u : order) {
     for (const UOp* s : u->srcs()) ++users[s];
-    std::optional<SoftmaxProduct> p = FindSoftmaxProduct(u, shapes, wide);
+    std::optional<SoftmaxProduct> p = FindProduct(u, shapes, module, target);
     if (!p) continue;
     Boundary boundary(shapes, target.is_gpu);
     if (Block(*p, shapes, target, boundary) == 0) continue;
@@ -304,7 +311,7 @@ bool RewriteOnlineSoftmax(const Module& module, Body& body, const passes::Target
     return u->op == Op::kReshape || u->op == Op::kPermute || (u->op == Op::kCast && IsNarrow(u));
   };
   for (; passes(sum); sum = sum->src(0)) moved.push_back(sum);
-  const std::optional<SoftmaxProduct> p = FindSoftmaxProduct(sum, shapes, IsWide(module, target));
+  const std::optional<SoftmaxProduct> p = FindProduct(sum, shapes, module, target);
   if (!p) return false;
   Boundary boundary(shapes, target.is_gpu);
   const int64_t block = Block(*p, shapes, target, boundary);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/matrix_product.h"
 #include "passes/cost/bounds.h"
 #include "passes/directives/directives.h"
 #include "passes/kernelize/contractions.h"
@@ -42,11 +43,11 @@ cost::ProductSize SizeOf(const UOp* reduce, ShapeMap& shapes, const passes::Targ
   size.terms = NumElements(shapes.Of(product)) / size.results;
   size.step = TermsOfStep(reduce, shapes, target.AccessWords());
   const auto operations = 2.0 * static_cast<double>(size.results) * static_cast<double>(size.terms);
-  const UOp* factor = product->src(0);
-  while (IsMovement(factor->op) || factor->op == Op::kCast) factor = factor->src(0);
-  size.arithmetic = target.HasMatrixInstructions() && IsMatrixProduct(product, shapes)
-                        ? cost::MatrixSeconds(operations, BitWidth(factor->dtype.scalar()), target)
-                        : cost::ArithmeticSeconds(operations, target);
+  const auto instruction = target.HasMatrixInstructions() && IsMatrixProduct(product, shapes)
+                               ? analysis::InstructionOf(product)
+                               : std::nullopt;
+  size.arithmetic = instruction ? cost::MatrixSeconds(operations, instruction->RateBits(), target)
+                                : cost::ArithmeticSeconds(operations, target);
   return size;
 }
 

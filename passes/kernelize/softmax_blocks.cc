@@ -49,13 +49,13 @@ std::optional<Mask> FindMask(const UOp* scores, bool wide) {
   return std::nullopt;
 }
 
-// A factor of a product that is itself the product of a half and a constant.
-struct HalfFactor {
+// A factor of a product that is itself the product of a value and a constant.
+struct ScaledFactor {
   double factor = 1;
   const UOp *product = nullptr, *rest = nullptr;
 };
 
-HalfFactor HalfFactorOf(const UOp* u) {
+ScaledFactor ScaledFactorOf(const UOp* u) {
   while (IsMovement(u->op) || u->op == Op::kCast) u = u->src(0);
   if (u->op != Op::kMul || !u->dtype.is_float()) return {};
   for (size_t k = 0; k < 2; ++k) {
@@ -109,12 +109,12 @@ class Rewriter {
     const Shape shape = shapes_.Of(scores);
     const UOp* maximum = b_.ReduceAxis(scores, Op::kMax, {{key + 1}});
     // One multiply-add a score, whose maximum is scaled once.
-    const UOp* exponent = NarrowTypeOf(p_)
+    const UOp* exponent = MatrixTypeOf(p_)
                               ? b_.Sub(Scaled(scores), b_.Expand(Scaled(Finite(maximum)), shape))
                               : Scaled(b_.Sub(scores, b_.Expand(Finite(maximum), shape)));
     // Matrix instructions take exponentials of the other factor's type, and these are summed.
-    const DType narrow(NarrowTypeOf(p_).value_or(t.scalar()));
-    const UOp* exponential = Staged(b_.Cast(b_.Alu(Op::kExp2, {exponent}), narrow));
+    const DType multiplied(MatrixTypeOf(p_).value_or(t.scalar()));
+    const UOp* exponential = Staged(b_.Cast(b_.Alu(Op::kExp2, {exponent}), multiplied));
     const UOp* total = b_.ReduceAxis(b_.Cast(exponential, t), Op::kAdd, {{key + 1}});
     const UOp* factors[2];
     factors[p_.factor] = b_.Cast(Moved(exponential, block_), t);
@@ -146,7 +146,18 @@ class Rewriter {
     sources.insert(sources.end(), combined, combined + 3);
     const UOp* all_total = b_.ReduceTuple(sources, 1, {{term}});
     const UOp* all_sums = b_.ReduceTuple(sources, 2, {{term}});
-    return b_.Reshape(b_.Mul(all_sums, b_.Alu(Op::kRecip, {all_total})), sum);
+    if (!p_.sink) return b_.Reshape(b_.Mul(all_sums, b_.Alu(Op::kRecip, {all_total})), sum);
+    // The numbers relative to the greater one of their maximum and the sink.
+    const UOp* of_scores = Scaled(b_.ReduceTuple(sources, 0, {{term}}));
+    const UOp* of_sink = b_.Cast(p_.sink, t);
+    if (p_.scale) of_sink = b_.Mul(of_sink, ConstantOf(p_.scale));
+    of_sink = AsResult(of_sink);
+    const UOp* greatest = b_.Alu(Op::kMax, {of_scores, of_sink});
+    const auto relative = [&](const UOp* x) { return b_.Alu(Op::kExp2, {b_.Sub(x, greatest)}); };
+    const UOp* factor = relative(of_scores);
+    const UOp* with_sink = b_.Add(b_.Mul(all_total, factor), relative(of_sink));
+    const UOp* inverse = b_.Alu(Op::kRecip, {with_sink});
+    return b_.Reshape(b_.Mul(b_.Mul(all_sums, factor), inverse), sum);
   }
 
  private:
@@ -239,7 +250,7 @@ class Rewriter {
     return b_.Const(p_.sum->dtype, factor * DoubleFromBits(c->dtype.scalar(), c->word()));
   }
   const UOp* Scaled(const UOp* x) { return scale_ ? b_.Mul(x, scale_) : x; }
-  // The scores with constant factors of halves outside of their sum, if it is one of halves. Where
+  // The scores with constant factors outside of their sum, if matrix instructions sum it. Where
   // the scores are the sum, perhaps masked, the factor goes on into the exponent's.
   const UOp* WithoutFactors(const UOp* scores);
   // `x`, or 0 where that is -inf: exp2 of a score of -inf is then 0, also where all scores so far
@@ -288,6 +299,19 @@ class Rewriter {
     return one == shape ? x : b_.Expand(b_.Shrink(x, first), shape);
   }
 
+  // A row's value in the shape of what the tuple combines.
+  const UOp* AsResult(const UOp* row) {
+    Shape shape = shapes_.Of(row);
+    shape = Blocked(shape, p_.scores_axis, 1, 1);
+    row = b_.Reshape(row, shape);
+    shape[p_.scores_axis] = blocks_;
+    const UOp* repeated = Repeated(b_.Expand(row, shape));
+    std::vector<std::pair<Dim, Dim>> first;
+    for (const Dim& d : shapes_.Of(repeated)) first.emplace_back(0, d);
+    first[p_.axis].second = 1;
+    return b_.Shrink(repeated, first);
+  }
+
   // The scores in the type of their sums, so that nothing between the products rounds to half.
   const UOp* Widened(const UOp* scores);
 
@@ -332,16 +356,16 @@ const UOp* Rewriter::WithoutFactors(const UOp* scores) {
     break;
   }
   for (const UOp* v : PostOrder(scores)) {
-    if (!NarrowTypeOf(p_) || v->op != Op::kReduceAxis || v->src(0)->op != Op::kMul) continue;
+    if (!MatrixTypeOf(p_) || v->op != Op::kReduceAxis || v->src(0)->op != Op::kMul) continue;
     if (sum && v != sum) return scores;
     sum = v;
   }
-  if (!NarrowTypeOf(p_) || !sum || sum->src(0)->op != Op::kMul) return scores;
+  if (!MatrixTypeOf(p_) || !sum || sum->src(0)->op != Op::kMul) return scores;
   if (!is_sum) factor = 1;
   const UOp* product = sum->src(0);
   std::vector<const UOp*> factors;
   for (const UOp* x : product->srcs()) {
-    const HalfFactor found = HalfFactorOf(x);
+    const ScaledFactor found = ScaledFactorOf(x);
     factor *= found.factor;
     factors.push_back(found.factor == 1 ? x : Replace(x, found.product, found.rest));
   }
@@ -359,7 +383,7 @@ const UOp* Rewriter::WithoutFactors(const UOp* scores) {
 
 const UOp* Rewriter::Widened(const UOp* scores) {
   const DType t = p_.sum->dtype;
-  if (!NarrowTypeOf(p_)) return b_.Cast(scores, t);
+  if (!MatrixTypeOf(p_)) return b_.Cast(scores, t);
   const auto is_inner = [](const UOp* u) { return IsElementwise(u->op) || IsMovement(u->op); };
   NodeSet inside;
   std::vector<const UOp*> stack = {scores};
@@ -428,7 +452,7 @@ const UOp* Rewriter::WithStagedQuery(const UOp* scores) {
       if (!IsRepeatedAlong(x, *axis.Get(u), shapes_, &below, p_.wide) || !below) continue;
       const UOp* source = below;
       while (IsMovement(source->op)) source = source->src(0);
-      if (NarrowTypeOf(p_) && source->op == Op::kCast) below = source->src(0);
+      if (MatrixTypeOf(p_) && source->op == Op::kCast) below = source->src(0);
       map[below] = Staged(below);
     }
   }

@@ -14,22 +14,31 @@ bool IsReduceAlong(const UOp* u, Op op, const UOp* of, size_t axis, bool wide) {
          u->list(1)[0] == static_cast<int64_t>(axis);
 }
 
-// The reduce behind `u`, which repeats its results along the reduced axis.
-const UOp* RepeatedReduce(const UOp* u, bool wide) {
-  u = Unwrapped(u, wide);
-  while (u->op == Op::kExpand || u->op == Op::kReshape || u->op == Op::kDetach)
-    u = Unwrapped(u->src(0), wide);
-  return u->op == Op::kReduceAxis ? u : nullptr;
-}
-
-// Whether `repeated` has the shape of `like` and only repeats its reduce along `axis`.
-bool RepeatsAlong(const UOp* repeated, const UOp* like, size_t axis, ShapeMap& shapes, bool wide) {
+// The row that `repeated`, of the shape of `like`, repeats along `axis`; null if it does more.
+const UOp* RowOf(const UOp* repeated, const UOp* like, size_t axis, ShapeMap& shapes, bool wide) {
   repeated = Unwrapped(repeated, wide);
-  if (repeated->op != Op::kExpand || shapes.Of(repeated) != shapes.Of(like)) return false;
+  while (repeated->op == Op::kDetach) repeated = Unwrapped(repeated->src(0), wide);
+  if (repeated->op != Op::kExpand || shapes.Of(repeated) != shapes.Of(like)) return nullptr;
   const UOp* row = Unwrapped(repeated->src(0), wide);
+  while (row->op == Op::kDetach) row = Unwrapped(row->src(0), wide);
   Shape want = shapes.Of(like);
   want[axis] = 1;
-  return shapes.Of(row) == want && row->op == Op::kReduceAxis;
+  return shapes.Of(row) == want ? row : nullptr;
+}
+
+// A row that is a reduce, or combines one with another value.
+struct Row {
+  const UOp *reduce = nullptr, *other = nullptr;
+};
+
+Row RowOfReduce(const UOp* row, Op combines, bool wide) {
+  if (row->op == Op::kReduceAxis) return {row};
+  if (row->op != combines) return {};
+  for (size_t k = 0; k < 2; ++k) {
+    const UOp* x = Unwrapped(row->src(k), wide);
+    if (x->op == Op::kReduceAxis) return {x, Unwrapped(row->src(1 - k), wide)};
+  }
+  return {};
 }
 
 bool IsPositive(const UOp* u) {
@@ -48,38 +57,55 @@ bool MatchExponential(const UOp* e, SoftmaxProduct& p, ShapeMap& shapes) {
   if (x->op != Op::kSub) return false;
   p.exponential = e;
   p.scores = Unwrapped(x->src(0), p.wide);
-  p.maximum = RepeatedReduce(x->src(1), p.wide);
-  if (!p.maximum || p.maximum->list(1).size() != 1) return false;
-  p.scores_axis = static_cast<size_t>(p.maximum->list(1)[0]);
-  return IsReduceAlong(p.maximum, Op::kMax, p.scores, p.scores_axis, p.wide) &&
-         RepeatsAlong(x->src(1), p.scores, p.scores_axis, shapes, p.wide);
+  for (size_t axis = 0; axis < shapes.Of(p.scores).size(); ++axis) {
+    p.greatest = RowOf(x->src(1), p.scores, axis, shapes, p.wide);
+    const Row row = p.greatest ? RowOfReduce(p.greatest, Op::kMax, p.wide) : Row();
+    if (!row.reduce || !IsReduceAlong(row.reduce, Op::kMax, p.scores, axis, p.wide)) continue;
+    p.maximum = row.reduce, p.sink = row.other, p.scores_axis = axis;
+    return true;
+  }
+  return false;
+}
+
+// The factor that is not the scale, if there is a scale.
+const UOp* Unscaled(const UOp* x, const SoftmaxProduct& p) {
+  x = Unwrapped(x, p.wide);
+  if (!p.scale) return x;
+  if (x->op != Op::kMul || (x->src(0) != p.scale && x->src(1) != p.scale)) return nullptr;
+  return Unwrapped(x->src(x->src(1) == p.scale ? 0 : 1), p.wide);
+}
+
+// Sets the total from the row that is: the exponentials' sum, and the sink's exponential.
+bool MatchTotal(const UOp* row, SoftmaxProduct& p) {
+  const Row total = row ? RowOfReduce(row, Op::kAdd, p.wide) : Row();
+  if (!total.reduce ||
+      !IsReduceAlong(total.reduce, Op::kAdd, p.exponential, p.scores_axis, p.wide)) {
+    return false;
+  }
+  p.total = total.reduce;
+  if (!total.other || !p.sink) return !total.other && !p.sink;
+  const UOp* difference = total.other->op == Op::kExp2 ? Unscaled(total.other->src(0), p) : nullptr;
+  if (!difference || difference->op != Op::kSub) return false;
+  const UOp* greatest = Unwrapped(difference->src(1), p.wide);
+  while (greatest->op == Op::kDetach) greatest = Unwrapped(greatest->src(0), p.wide);
+  return Unwrapped(difference->src(0), p.wide) == p.sink && greatest == p.greatest;
 }
 
 // Whether `u` is 1 / total, repeated along the terms.
 bool IsInverseTotal(const UOp* u, SoftmaxProduct& p, ShapeMap& shapes) {
   u = Unwrapped(u, p.wide);
-  Shape row = shapes.Of(p.exponential);
-  row[p.scores_axis] = 1;
-  if (u->op == Op::kExpand && shapes.Of(u->src(0)) == row) {
-    const UOp* inverse = Unwrapped(u->src(0), p.wide);
-    if (inverse->op != Op::kRecip) return false;
-    p.total = Unwrapped(inverse->src(0), p.wide);
-  } else if (u->op == Op::kRecip &&
-             RepeatsAlong(u->src(0), p.exponential, p.scores_axis, shapes, p.wide)) {
-    p.total = RepeatedReduce(u->src(0), p.wide);
-  } else {
-    return false;
+  if (u->op == Op::kRecip) {
+    return MatchTotal(RowOf(u->src(0), p.exponential, p.scores_axis, shapes, p.wide), p);
   }
-  return IsReduceAlong(p.total, Op::kAdd, p.exponential, p.scores_axis, p.wide);
+  const UOp* row = RowOf(u, p.exponential, p.scores_axis, shapes, p.wide);
+  return row && row->op == Op::kRecip && MatchTotal(Unwrapped(row->src(0), p.wide), p);
 }
 
 bool MatchSoftmax(const UOp* u, SoftmaxProduct& p, ShapeMap& shapes) {
   p.softmax = u;
   if (u->op == Op::kDiv) {
     if (!MatchExponential(Unwrapped(u->src(0), p.wide), p, shapes)) return false;
-    if (!RepeatsAlong(u->src(1), p.exponential, p.scores_axis, shapes, p.wide)) return false;
-    p.total = RepeatedReduce(u->src(1), p.wide);
-    return IsReduceAlong(p.total, Op::kAdd, p.exponential, p.scores_axis, p.wide);
+    return MatchTotal(RowOf(u->src(1), p.exponential, p.scores_axis, shapes, p.wide), p);
   }
   if (u->op != Op::kMul) return false;
   for (size_t i = 0; i < 2; ++i) {
@@ -139,11 +165,12 @@ std::optional<size_t> AxisThrough(const UOp* m, size_t axis, ShapeMap& shapes) {
   return std::nullopt;
 }
 
-std::optional<Scalar> NarrowTypeOf(const SoftmaxProduct& p) {
+std::optional<Scalar> MatrixTypeOf(const SoftmaxProduct& p) {
   const UOp* u = p.other();
   while (IsMovement(u->op)) u = u->src(0);
-  if (!p.wide || u->op != Op::kCast) return std::nullopt;
-  const Scalar from = u->src(0)->dtype.scalar();
+  const bool widens = u->op == Op::kCast && u->src(0)->dtype.is_float();
+  if (widens ? !p.wide : !p.matrices) return std::nullopt;
+  const Scalar from = (widens ? u->src(0) : u)->dtype.scalar();
   const bool multiplies = MatrixInstructionFor(from, from, p.sum->dtype.scalar()).has_value();
   return multiplies ? std::optional(from) : std::nullopt;
 }

@@ -17,15 +17,20 @@ struct SoftmaxProduct {
   // Movement ops from the softmax to the factor, users first. They keep the terms' axis whole.
   std::vector<const UOp*> movement;
   const UOp* softmax = nullptr;      // exponential / total
-  const UOp* exponential = nullptr;  // exp2(scale * (scores - maximum))
+  const UOp* exponential = nullptr;  // exp2(scale * (scores - greatest))
   const UOp* total = nullptr;        // the sum of the exponentials
   const UOp* maximum = nullptr;      // of the scores
+  const UOp* greatest = nullptr;     // the maximum, or the greater one of it and the sink
+  // One more score of each row, that only the softmax's total counts; null: none.
+  const UOp* sink = nullptr;
   const UOp* scores = nullptr;
   const UOp* scale = nullptr;  // a positive constant; null: 1
   size_t scores_axis = 0;      // the terms' axis of the scores
   size_t axis = 0;             // and of the products
   std::vector<bool> repeats;   // by axis of the products: whether the softmax is the same along it
   bool wide = false;           // as given to FindSoftmaxProduct
+  // Whether matrix instructions, which the target has, multiply f32 too.
+  bool matrices = false;
 
   const UOp* product() const { return sum->src(0); }
   const UOp* other() const { return product()->src(1 - factor); }
@@ -44,8 +49,8 @@ std::optional<size_t> AxisThrough(const UOp* movement, size_t axis, ShapeMap& sh
 bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below,
                      bool through_casts = false);
 
-// The halves that the other factor is widened from, if matrix instructions multiply such.
-std::optional<Scalar> NarrowTypeOf(const SoftmaxProduct& p);
+// The type of the other factor, before it is widened, if matrix instructions multiply such.
+std::optional<Scalar> MatrixTypeOf(const SoftmaxProduct& p);
 
 // Skips `staged`.
 inline const UOp* Unstaged(const UOp* u) {

@@ -81,7 +81,7 @@ class RunsWriter {
     // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
     // not: the rows of a plain matrix are stored once more too.
     const int64_t run = kRunBytes / ByteSize(a), terms = shape[*axis].value();
-    const bool gathers = ByteSize(a) == 1 || (ByteSize(a) == 2 && windows > 1);
+    const bool gathers = ByteSize(a) == 1 || windows > 1;
     if (!gathers || terms % run != 0 || terms < 2 * run) return nullptr;
     const std::vector<int64_t> order = LastTerm(u, *axis);
     const UOp* factors[2];

@@ -6,6 +6,7 @@
 
 #include "ir/free_leaves.h"
 #include "ir/interpret/scalar.h"
+#include "ir/matrix/matrix_instruction.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -14,6 +15,14 @@
 
 namespace tg::lower {
 namespace {
+
+// Matrix instructions truncate what they add to, which adds up over many of them. So the sums of
+// products that are exact but for a few bits are added to the accumulator by rounding additions.
+bool IsInParts(const UOp* product, const Context& ctx) {
+  const auto instruction =
+      FindMatrixInstruction(ctx.String(static_cast<StringId>(product->word())));
+  return instruction && instruction->in_parts;
+}
 
 bool IsZero(const UOp* x) {
   if (x->op == Op::kConst) return x->word() == 0;
@@ -82,7 +91,8 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
 
 const UOp* ReduceLowering::Combined(Op op, const UOp* acc, const UOp* x) {
   const UOp* product = x->op == Op::kExtract ? x->src(0) : nullptr;
-  if (op == Op::kAdd && product && product->op == Op::kWmma && IsZero(product->src(2))) {
+  if (op == Op::kAdd && product && product->op == Op::kWmma && IsZero(product->src(2)) &&
+      !IsInParts(product, b_.context())) {
     // The axes whose lanes are the accumulators, in their order.
     std::vector<const UOp*> axes = free_.UnrollsOf(x->src(1));
     std::vector<int64_t> numbers;

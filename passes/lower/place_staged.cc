@@ -28,6 +28,7 @@ class StagedBody {
   const UOp* Place(const std::vector<const UOp*>& order) {
     for (const UOp* u : order) {
       if (u->op == Op::kLdMatrix) in_matrices_.Insert(MemoryOf(u->src(0)));
+      if (u->op == Op::kWmma) AddWords(u);
     }
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* u : order) {
@@ -51,6 +52,17 @@ class StagedBody {
   }
 
  private:
+  // The copies that a matrix instruction's factors of 32 bits are loaded from.
+  void AddWords(const UOp* product) {
+    for (const UOp* factor : product->srcs().first(2)) {
+      for (; factor->op == Op::kContract; factor = factor->src(0)) {
+      }
+      if (factor->op != Op::kLoad || ByteSize(factor->dtype.scalar()) != 4) continue;
+      const UOp* memory = MemoryOf(factor->src(0));
+      if (memory->op == Op::kStage) in_matrices_.Insert(memory);
+    }
+  }
+
   StageToPlace StageOf(const UOp* u, const llvm::SmallVectorImpl<const UOp*>& srcs) const {
     StageToPlace out = {.x = srcs[0], .element = srcs[1], .gate = srcs[2]};
     if (IsConst(out.gate) && out.gate->word() != 0) out.gate = nullptr;
@@ -77,7 +89,7 @@ class StagedBody {
   StagePlacement& placement_;
   NodeMap<const UOp*> placed_;
   NodeMap<StagedMemory> memories_;
-  NodeSet in_matrices_;  // stages that `ldmatrix` reads
+  NodeSet in_matrices_;  // stages that `ldmatrix` reads, or words that matrix instructions take
 };
 
 // `end` with the stores of StagePlacement::StepStore in the iterations that they belong to.

@@ -34,7 +34,7 @@ struct StageToPlace {
   int64_t row;          // in elements; 0: there are no rows
   int64_t padding = 0;  // unused elements after each row
   bool is_local, interleaved, ahead;
-  bool in_matrices;  // `ldmatrix` reads it, which takes eight rows at a time
+  bool in_matrices;  // matrix instructions take it, from several rows at a time
   int64_t buffers;   // if there is a `step`
   const UOp* step;   // the loop that takes turns at the buffers; null if there is one buffer
 };

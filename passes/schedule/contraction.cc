@@ -77,23 +77,26 @@ OperandAxes::Role OperandAxes::RoleOf(const loop_nest::LoopNest& nest, size_t ba
   return in[0] ? Role::kFirst : Role::kSecond;
 }
 
-std::optional<MatrixInstruction> InstructionOf(const Contraction& contraction) {
-  const UOp* product = contraction.product;
-  const UOp *a = BelowMovement(product->src(0)), *b = BelowMovement(product->src(1));
-  if (a->op != Op::kCast || b->op != Op::kCast) return std::nullopt;
-  return MatrixInstructionFor(a->src(0)->dtype.scalar(), b->src(0)->dtype.scalar(),
-                              product->dtype.scalar());
-}
-
 const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
                               const std::optional<MatrixInstruction>& instruction) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
+  NodeMap<const UOp*> lowest;  // of each operand: the movement op next to it
   const auto packed = [&](const UOp* source, const UOp* mapped, const UOp*& operand) {
     std::vector<const UOp*> moves;  // the outermost first
     for (; Passes(source, instruction); source = source->src(0)) moves.push_back(source);
     if (source->op == Op::kStaged) return mapped;
     operand = ctx.Make(Op::kPacked, source->dtype, UOpSpan(&source, 1));
+    // Matrix instructions copy what a factor reads. Different parts of one value, as of a cache of
+    // keys and values, are copied separately.
+    const UOp* part = instruction && !moves.empty() ? moves.back() : nullptr;
+    const UOp*& known = lowest[operand];
+    if (part && known && part != known && part->op == Op::kShrink) {
+      moves.pop_back();
+      operand = ctx.Make(Op::kPacked, part->dtype, UOpSpan(&part, 1));
+    } else {
+      known = part;
+    }
     const UOp* value = operand;
     std::vector<const UOp*> srcs;
     for (const UOp* move : llvm::reverse(moves)) {

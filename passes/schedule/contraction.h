@@ -53,10 +53,6 @@ std::vector<Contraction> FindContractions(const Kernel& kernel);
 const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
                               const std::optional<MatrixInstruction>& instruction = {});
 
-// The matrix instruction for both factors as they are before casts to the type of the product;
-// nullopt if there is none.
-std::optional<MatrixInstruction> InstructionOf(const Contraction& contraction);
-
 }  // namespace tg::schedule
 
 #endif  // TG_PASSES_SCHEDULE_CONTRACTION_H_

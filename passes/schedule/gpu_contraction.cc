@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/matrix_product.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction.h"
 #include "passes/schedule/gpu_tile.h"
@@ -290,23 +291,32 @@ std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
     return std::nullopt;
   }
-  const auto instruction = target.HasMatrixInstructions() ? InstructionOf(found[0]) : std::nullopt;
+  auto instruction =
+      target.HasMatrixInstructions() ? analysis::InstructionOf(found[0].product) : std::nullopt;
+  const bool is_exact = module.flags.has(ModuleFlag::kNoReassociate);
+  if (instruction && instruction->in_parts && is_exact) instruction.reset();
   if (MergeRoles(module, calls, kernel, target, found, instruction)) {
     found = FindContractions(kernel);
   }
   const UOp* const plain = kernel.body.root;
   if (instruction) {
     auto problem = FindProblem(module, calls, kernel, target, found, instruction);
-    auto nest = !problem
-                    ? std::nullopt
-                    : ScheduleTile(
-                          *problem, kernel, candidates,
-                          [&](auto observe) {
-                            return BestMatrixTile(problem->size, *instruction, target, observe);
-                          },
-                          [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
-                            return Apply(tile, *instruction, problem->axes, s, target);
-                          });
+    auto nest =
+        !problem
+            ? std::nullopt
+            : ScheduleTile(
+                  *problem, kernel, candidates,
+                  [&](auto observe) {
+                    auto tile = BestMatrixTile(problem->size, *instruction, target, observe);
+                    // Products of f32 are not always slower without.
+                    const auto plain =
+                        instruction->in_parts ? BestGpuTile(problem->size, target) : std::nullopt;
+                    if (tile && plain && plain->seconds < tile->seconds) tile.reset();
+                    return tile;
+                  },
+                  [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
+                    return Apply(tile, *instruction, problem->axes, s, target);
+                  });
     if (nest) return nest;
     kernel.body.root = plain;
   }

@@ -10,6 +10,7 @@
 #include "ir/tuple.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/cost/tile_cost.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction.h"
 
@@ -17,13 +18,15 @@ namespace tg::schedule {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
+// Neighbouring results of a matrix instruction that a work-item has.
+constexpr int64_t kPair = 2;
 
 const UOp* WithoutMovement(const UOp* u) {
   while (IsMovement(u->op)) u = u->src(0);
   return u;
 }
 
-// The value that a factor is widened from.
+// The value that a factor is, or is widened from.
 const UOp* SourceOf(const UOp* factor) {
   const UOp* cast = WithoutMovement(factor);
   return cast->op == Op::kCast ? WithoutMovement(cast->src(0)) : cast;
@@ -127,7 +130,7 @@ class Writer {
     const std::string row = Name(axes_.row);
     to_.Pad(row, instruction.m);
     // Results: pairs of neighbours, of which four work-items have one each.
-    const Parts results = Divide(Name(axes_.result), instruction);
+    const Parts results = Divide(Name(axes_.result), kPair);
     const std::string lanes = results.owned;
     to_.Try(directive::Local{{lanes, std::nullopt}});
     Bind<directive::Upcast>({results.pair, results.tiles});
@@ -137,18 +140,25 @@ class Writer {
     Sum(of_row + ".0", axes_.own_result, axes_.terms[1], lanes, instruction);
     to_.Pad(Name(axes_.query), instruction.k);
     for (size_t axis : {axes_.query, axes_.exponentials}) {
-      const Parts parts = Divide(Name(axis), instruction);
+      const Parts parts =
+          Divide(Name(axis), axis == axes_.query ? instruction.PerRegister() : kPair);
       to_.Try(directive::Own{parts.owned, lanes});
       Bind<directive::Upcast>({parts.pair, parts.tiles});
     }
     for (size_t axis : axes_.other_terms) {
-      const Parts parts = Divide(Name(axis), instruction);
+      const Parts parts = Divide(Name(axis), kPair);
       to_.Try(directive::Own{parts.owned, lanes});
       Bind<directive::Unroll>({parts.pair, parts.tiles});
     }
     if (!is_whole) {
-      const int64_t units = UnitsOf(to_.Size(row + ".0"));
-      const auto [groups, subgroups] = to_.Split(row + ".0", units);
+      std::string tiles = row + ".0";
+      if (const int64_t own = TilesOf(to_.Size(tiles), instruction); own > 1) {
+        const auto parts = to_.Split(tiles, own);
+        to_.Try(directive::Upcast{{parts.second, std::nullopt}});
+        tiles = parts.first;
+      }
+      const int64_t units = UnitsOf(to_.Size(tiles), instruction);
+      const auto [groups, subgroups] = to_.Split(tiles, units);
       if (!subgroups.empty()) to_.Try(directive::Local{{subgroups, std::nullopt}});
       // The groups of the last rows have the most blocks, and begin first.
       const size_t last = LastDimension();
@@ -171,16 +181,17 @@ class Writer {
   }
 
  private:
-  // An axis that columns, or terms, of matrix instructions are: `owned` of four work-items.
+  // An axis that columns, or terms, of matrix instructions are: `owned` by four work-items.
   struct Parts {
     std::string tiles, owned, pair;
   };
 
   const std::string& Name(size_t base) const { return nest_.base[base].name; }
 
-  Parts Divide(const std::string& axis, const MatrixInstruction& instruction) {
-    const auto [tiles, tile] = to_.Split(axis, instruction.n);
-    const auto [owned, pair] = to_.Split(tile, instruction.PerRegister());
+  // Each work-item owns `own` neighbours of every 4 * own.
+  Parts Divide(const std::string& axis, int64_t own) {
+    const auto [tiles, tile] = to_.Split(axis, 4 * own);
+    const auto [owned, pair] = to_.Split(tile, own);
     return {tiles, owned, pair};
   }
 
@@ -220,20 +231,37 @@ class Writer {
   }
 
   // Subgroups of a group, which share its copies, where there are groups for all units.
-  int64_t UnitsOf(int64_t tiles) const {
-    int64_t others = 1;
-    for (size_t n = 0; n < nest_.base.size(); ++n) {
-      const bool is_other = nest_.base[n].IsStored() && n != axes_.row && n != axes_.result;
-      if (is_other) others = SaturatingMul(others, nest_.base[n].max_size);
-    }
-    // More would wait for each other at the barriers: several groups share a unit instead.
-    int64_t units = 4;
-    while (units > 1 && (tiles % units != 0 || others * tiles / units < target_.compute_units)) {
-      units /= 2;
-    }
+  int64_t UnitsOf(int64_t tiles, const MatrixInstruction& instruction) const {
+    // More would wait for each other at the barriers: several groups share a unit instead. Where
+    // blocks are skipped, those of the first rows wait for those of the last ones, which copies of
+    // narrow factors are not worth.
+    int64_t units = axes_.ends_early && !instruction.in_parts ? kMostUnits / 2 : kMostUnits;
+    while (units > 1 && (tiles % units != 0 || !FillUnits(tiles / units))) units /= 2;
     return units;
   }
 
+  // Tiles of rows that a subgroup has: two use what it loads from local memory twice.
+  int64_t TilesOf(int64_t tiles, const MatrixInstruction& instruction) const {
+    constexpr int64_t kTwo = 2;
+    const auto size = [&](size_t axis) { return nest_.base[axis].max_size; };
+    const int64_t registers =
+        cost::TupleRegisters(kTwo, size(axes_.scores), size(axes_.result),
+                             RoundUp(size(axes_.query), instruction.k), instruction, target_);
+    const bool fits = registers <= 2 * target_.vector_registers;
+    const bool divides = tiles % (kTwo * kMostUnits) == 0;
+    return fits && divides && FillUnits(tiles / (kTwo * kMostUnits)) ? kTwo : 1;
+  }
+
+  // Whether there are groups for all units, if a head has this number of them.
+  bool FillUnits(int64_t groups) const {
+    for (size_t n = 0; n < nest_.base.size(); ++n) {
+      const bool is_other = nest_.base[n].IsStored() && n != axes_.row && n != axes_.result;
+      if (is_other) groups = SaturatingMul(groups, nest_.base[n].max_size);
+    }
+    return groups >= target_.compute_units;
+  }
+
+  static constexpr int64_t kMostUnits = 4;
   const passes::Target& target_;
   const TupleAxes& axes_;
   loop_nest::LoopNest& nest_;
