@@ -145,23 +145,50 @@ class Updates {
  private:
   Value Number(double v) { return g_.Const(Scalar::kF32, v); }
 
-  Value SumOfSquares(const std::vector<Value>& gradients) {
-    Value squares = nullptr;
+  // Stores all gradients one after the other in one buffer, and gives those of the buffer instead.
+  // So the sum of their squares is one long sum, whose parts are computed together, and not one
+  // after the other for each weight.
+  Value SumOfSquares(std::vector<Value>& gradients) {
+    constexpr int64_t kTerms = 1024;  // of a sum that may be computed together with others
+    std::vector<int64_t> begins;
+    int64_t size = 0;
     for (const Value gradient : gradients) {
-      Value sum = g_.Mul(gradient, gradient);
-      frontend::Ints axes;
-      for (size_t i = 0; i < g_.Rank(sum); ++i) axes.push_back(static_cast<int64_t>(i));
-      if (!axes.empty()) sum = g_.Sum(sum, axes);
-      squares = squares ? g_.Add(squares, sum) : sum;
+      begins.push_back(size);
+      size += NumElements(g_.ShapeOf(gradient));
     }
-    return squares;
+    const int64_t rows = (size + kTerms - 1) / kTerms;
+    const Value buffer =
+        g_.Declare("train.gradients",
+                   {.dtype = kF32, .shape = {{.size = rows * kTerms}}, .role = Role::kTemp});
+    std::vector<Value> writes;
+    const auto part = [&](Value of, size_t i) {
+      const Shape& shape = g_.ShapeOf(gradients[i]);
+      return g_.ir().Reshape(g_.ir().Shrink(of, {{begins[i], begins[i] + NumElements(shape)}}),
+                             shape);
+    };
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      writes.push_back(g_.ir().context().Make(Op::kAssign, kF32, {part(buffer, i), gradients[i]}));
+    }
+    if (size < rows * kTerms) {
+      const Value rest = g_.ir().Shrink(buffer, {{size, rows * kTerms}});
+      const Value zeros = g_.ir().Expand(g_.ir().Reshape(Number(0), {1}), {rows * kTerms - size});
+      writes.push_back(g_.ir().context().Make(Op::kAssign, kF32, {rest, zeros}));
+    }
+    const Value all = g_.ir().After(buffer, writes);
+    for (size_t i = 0; i < gradients.size(); ++i) gradients[i] = part(all, i);
+    const Value table = g_.Reshape(all, {rows, kTerms});
+    return g_.Sum(g_.Stored(g_.Sum(g_.Mul(table, table), {1})), {0});
   }
 
   // Takes the factor of the loss out of the gradients, and scales all of them alike if their norm
   // is too great.
   void Scale(std::vector<Value>& gradients, Value loss_scale) {
     const bool clips = std::isfinite(spec_.clip);
-    if (!clips && !loss_scale) return;
+    if (!clips && !loss_scale) {
+      // Several updates read them.
+      for (Value& gradient : gradients) gradient = g_.Stored(gradient);
+      return;
+    }
     Value factor = loss_scale ? g_.Recip(loss_scale) : Number(1);
     const Value norm = g_.Mul(g_.Sqrt(SumOfSquares(gradients)), factor);
     if (loss_scale) {
@@ -264,8 +291,7 @@ std::vector<Value> MakeUpdate(GraphBuilder& g, const OptimizerSpec& spec,
                               const std::vector<Value>& others) {
   std::vector<Value> gradients;
   for (const TrainedWeight& trained : weights) {
-    // Several updates read it.
-    gradients.push_back(g.Stored(g.Cast(trained.gradient, Scalar::kF32)));
+    gradients.push_back(g.Cast(trained.gradient, Scalar::kF32));
   }
   Updates updates(g, spec, schedule, gradients, scale);
   for (size_t i = 0; i < weights.size(); ++i) updates.Add(weights[i], gradients[i]);

@@ -185,6 +185,7 @@ class OneWeight {
     graph.body.root = g.ir().Sink(writes);
     EXPECT_TRUE(VerifyModule(module_).ok()) << VerifyModule(module_).message();
     for (const BufferDecl& decl : module_.buffers) {
+      if (decl.role == Role::kTemp) continue;
       std::vector<int64_t> shape;
       for (const DeclDim& d : decl.shape) shape.push_back(d.size);
       Set(decl.name, decl.dtype.scalar(), shape, Numbers(shape.empty() ? 1 : 2, 0));
