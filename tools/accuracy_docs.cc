@@ -88,6 +88,10 @@ nearly all of their results are correctly rounded. PoCL keeps subnormals of f32 
 A device that flushes subnormals of f32 gives 0 for them, with its own functions and with tg's expansions. The exceptions
 are the expansions of `log2`, `sqrt`, `recip` and `div`, which use integers where it matters.
 
+Where a GPU's matrix instructions sum products of f32, they take each factor [in two parts](design.md): a product has an
+error of 2^-19 of itself at most, 2^-22 on average, and of 2^-136 of the other factor where one is below 2^-115. Sums of
+these products are rounded like others. With the flag `no-reassociate` there are multiply-adds.
+
 | op | type | OpenCL | PoCL | own | interpreter |
 | --- | --- | --- | --- | --- | --- |
 )";

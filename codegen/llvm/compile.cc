@@ -12,7 +12,6 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -80,10 +79,12 @@ void Initialize() {
 void CountInBytes(llvm::Module& module) {
   llvm::SmallVector<llvm::GetElementPtrInst*, 32> found;
   for (llvm::Function& function : module) {
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
-      if (address && address->getNumIndices() == 1 && address->hasAllConstantIndices()) {
-        found.push_back(address);
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+        if (address && address->getNumIndices() == 1 && address->hasAllConstantIndices()) {
+          found.push_back(address);
+        }
       }
     }
   }

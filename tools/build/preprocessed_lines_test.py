@@ -33,7 +33,8 @@ RANKED = 20  # files that are preprocessed, for the LISTED ones to be among them
 BOUNDS = {"library": (110, 104), "test": (119, 102)}
 # Separate bounds for the only files that include a library of large headers.
 OWN_BOUNDS = {"tools/llm/http/http_connection.cc": 131, "tools/llm/http/http_server.cc": 131,
-              "tools/llm/http/http_parser.cc": 112, "tools/llm/server_request.cc": 113}
+              "tools/llm/http/http_parser.cc": 112, "tools/llm/server_request.cc": 113,
+              "codegen/llvm/compile.cc": 114}
 # Of headers that many files include; a prefix that ends in "/" is every header of that folder.
 HEADER_BOUNDS = {"passes/pass.h": 90, "ir/builder.h": 43, "ir/module.h": 43, "ir/uop.h": 24, "ir/": 70}
 
