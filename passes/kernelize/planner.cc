@@ -98,8 +98,11 @@ void Planner::Visit(const UOp* u) {
     std::string reason = is_product ? "a tile of matrix instructions has one product" : Decide(u);
     const UOp* const stored = cost_.IsFreeWidening(u) ? CostModel::SourceOfWidening(u) : u;
     std::optional<double> in_place_seconds;
-    if (!is_product) in_place_seconds = in_place_seconds_;
-    const bool stores = !reason.empty() && !fused_.Contains(u) && !StaysInPlace(stored);
+    // The uses of what it is computed from would multiply.
+    const bool may_stay = !is_product && node_uses_[u].size() <= kMaxUses;
+    if (may_stay) in_place_seconds = in_place_seconds_;
+    const bool stores =
+        !reason.empty() && !fused_.Contains(u) && !(may_stay && StaysInPlace(stored));
     if (stores && stored != u) {
       Force(stored, reason, in_place_seconds);
     } else if (stores) {
