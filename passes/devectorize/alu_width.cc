@@ -52,6 +52,19 @@ const UOp* CutOne(Builder& b, Body& body, const passes::Target& target, LaneFold
   return Concat(b, legalize::Span(parts));
 }
 
+// Work-items exchange vectors of powers of two, concatenated.
+const UOp* CutShuffle(Builder& b, const UOp* u, const UOp* x, const UOp* from) {
+  legalize::Nodes parts;
+  for (int at = 0; at < u->dtype.lanes();) {
+    const auto width =
+        static_cast<int>(std::bit_floor(static_cast<unsigned>(u->dtype.lanes() - at)));
+    const UOp* const sources[] = {Slice(b, x, at, width), from};
+    parts.push_back(b.context().Make(u->op, u->dtype.WithLanes(width), sources, u->attr));
+    at += width;
+  }
+  return Concat(b, legalize::Span(parts));
+}
+
 }  // namespace
 
 void CutArithmetic(Body& body, const Module& module, const passes::Target& target, UOpSpan order) {
@@ -104,6 +117,9 @@ void CutArithmetic(Body& body, const Module& module, const passes::Target& targe
         break;
       case Op::kGep:
         made = PickLanes(b, srcs[0], u->list());
+        break;
+      case Op::kShuffle:
+        made = CutShuffle(b, u, srcs[0], srcs[1]);
         break;
       default:
         made = u->dtype.is_value() && u->dtype.lanes() > 1 && IsElementwise(u->op)
