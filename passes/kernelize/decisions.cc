@@ -30,8 +30,8 @@ double Planner::Evaluations(UseId use) {
   return uses_.Iterations(kernel, parallel | uses_.ComputedIn(use));
 }
 
-std::string Planner::Decide(const UOp* u) {
-  in_place_seconds_ = 0;
+std::string Planner::Decide(const UOp* u, double* in_place) {
+  *in_place = 0;
   const bool gather = gathers_.Is(u);
   const bool reduce = u->op == Op::kReduceAxis && !gather;
   const UseList& uses = node_uses_[u];
@@ -57,11 +57,11 @@ std::string Planner::Decide(const UOp* u) {
     const bool is_short = expression.weight <= static_cast<double>(target_.short_terms);
     if (expression.reduces && !is_short) {
       bool repeated = false;
-      in_place_seconds_ = cost_.ComputeSeconds(expression, evaluations - size);
-      if (FusesRows(u, &repeated)) return "";
+      *in_place = cost_.ComputeSeconds(expression, evaluations - size);
+      if (FusesRows(u, &repeated, in_place)) return "";
       if (!again) {
         std::string reason = how();
-        if (Stages(u, reason)) return "";
+        if (Stages(u, reason, in_place)) return "";
         if (repeated) {
           facts_.stored.push_back(cost_.IsFreeWidening(u) ? CostModel::SourceOfWidening(u) : u);
         }
@@ -74,7 +74,7 @@ std::string Planner::Decide(const UOp* u) {
     if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
     // If row fusion is lost, the reduces that rows share must be stored in other kernels.
     if (LosesRows(uses)) repeat += cost::LaunchSeconds(expression.rows, target_);
-    in_place_seconds_ = repeat;
+    *in_place = repeat;
     if (repeat > cost_.StoreSeconds(u)) return how();
     // In a row-fused kernel a value with several uses may be staged, which costs less than a
     // buffer. The cost of recomputing it stops at values that the last round stored, since the
@@ -85,7 +85,7 @@ std::string Planner::Decide(const UOp* u) {
       const StagingDecision unknown{u, times, repeat - cost_.ComputeSeconds(expression, times)};
       const bool pays =
           again || staging_decisions_.emplace_back(unknown.By(known_.realized, cost_)).staged;
-      if (pays) Stages(u, how());
+      if (pays) Stages(u, how(), in_place);
     }
   }
   if (uses.size() != 1) return "";
@@ -119,7 +119,7 @@ std::string Planner::Decide(const UOp* u) {
   }
   // A reduce that rows share stays, or others might have to be stored instead. One that has several
   // results for each row is part of a staged value, and may leave.
-  in_place_seconds_ = lost;
+  *in_place = lost;
   const bool frees = size >= 2 * items || (size > parallel && expression.rows > 0);
   const bool is_shared = serial != 0 && size <= parallel;
   if (!is_shared && frees && lost > cost_.StoreSeconds(u)) {

@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/rewrite_graph.h"
 #include "passes/kernelize/stored_factor.h"
 
 namespace tg::kernelize {
@@ -140,20 +141,10 @@ void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,
   if (!target.HasVectors() || target.HidesWaits()) return;
   RowsWriter writer(module, body, shapes, target, fused);
   if (!writer.HasParams()) return;
-  NodeMap<const UOp*> map;
-  bool any = false;
-  for (const UOp* u : order) {
-    llvm::SmallVector<const UOp*, 8> srcs;
-    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
-    const UOp* same = body.context->Rebuild(u, *body.context, {srcs.data(), srcs.size()});
-    writer.See(same);
-    const UOp* sum = writer.Rewritten(same);
-    map[u] = sum ? sum : same;
-    if (fused.Contains(u)) fused.Insert(map[u]);
-    body.CarryOver(u, map[u]);
-    any |= sum != nullptr;
-  }
-  if (any) body.root = map.Get(body.root);
+  RewriteGraph(body, fused, order, [&](const UOp* u) {
+    writer.See(u);
+    return writer.Rewritten(u);
+  });
 }
 
 }  // namespace tg::kernelize

@@ -95,12 +95,14 @@ void Planner::Visit(const UOp* u) {
   }
   if (!reasons_.Has(u)) {
     const bool is_product = known_.products.Contains(u);
-    std::string reason = is_product ? "a tile of matrix instructions has one product" : Decide(u);
+    double in_place = 0;
+    std::string reason =
+        is_product ? "a tile of matrix instructions has one product" : Decide(u, &in_place);
     const UOp* const stored = cost_.IsFreeWidening(u) ? CostModel::SourceOfWidening(u) : u;
     std::optional<double> in_place_seconds;
     // The uses of what it is computed from would multiply.
     const bool may_stay = !is_product && node_uses_[u].size() <= kMaxUses;
-    if (may_stay) in_place_seconds = in_place_seconds_;
+    if (may_stay) in_place_seconds = in_place;
     const bool stores =
         !reason.empty() && !fused_.Contains(u) && !(may_stay && StaysInPlace(stored));
     if (stores && stored != u) {

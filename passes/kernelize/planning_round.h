@@ -60,7 +60,8 @@ class Planner {
   double Evaluations(UseId use);
 
   // The reason to store `u`; empty if it is not stored.
-  std::string Decide(const UOp* u);
+  // *in_place: seconds, by bounds, that computing it in place would add (Reason::in_place_seconds).
+  std::string Decide(const UOp* u, double* in_place);
 
   // Whether all reduces in the expression of `u` are below values that its only kernel stages.
   bool DependsOnlyOnStaged(const UOp* u);
@@ -77,12 +78,12 @@ class Planner {
   // results that share an element of `u`, and computes that element once. The price is less
   // parallel work; it may cost as much as storing `u`. If so, marks the kernel as row-fused.
   // *repeated: the reason against it is that elements would be computed more than once.
-  bool FusesRows(const UOp* u, bool* repeated);
+  bool FusesRows(const UOp* u, bool* repeated, double* in_place);
 
   // Whether `u`, which contains a reduce, can be computed once per row in the row-fused kernel that
   // uses it, and staged there for all its uses. The row's loops are the loops that all uses
   // iterate over in the same way. If so, stages it and replaces its uses by one.
-  bool Stages(const UOp* u, const std::string& reason);
+  bool Stages(const UOp* u, const std::string& reason, double* in_place);
 
   // Whether each use of `u` varies only along parts of the kernel's axes, so that each element
   // would be computed once if these parts were axes. If so, records that the axes are to be split.
@@ -132,7 +133,6 @@ class Planner {
   bool cuts_ = false, stages_ = false;
   llvm::DenseMap<const UOp*, StagedValue> staged_;
   Reasons reasons_;
-  double in_place_seconds_ = 0;  // as Reason's, of the value about which is being decided
 };
 
 }  // namespace tg::kernelize

@@ -15,7 +15,7 @@ bool Planner::LosesRows(const UseList& uses) {
   });
 }
 
-bool Planner::FusesRows(const UOp* u, bool* repeated) {
+bool Planner::FusesRows(const UOp* u, bool* repeated, double* in_place) {
   const UseList& uses = node_uses_[u];
   const UOp* kernel = uses_.KernelOf(uses[0]);
   analysis::LoopSet varies = 0;
@@ -53,13 +53,13 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   const double seconds =
       std::max(cost_.ReduceSeconds(u, evaluations), cost_.WriteSeconds(u, parallel * row));
   const double idle = cost::IdleSeconds(seconds, busy);
-  in_place_seconds_ = std::min(in_place_seconds_, idle);
+  *in_place = std::min(*in_place, idle);
   if (!StaysInPlace(u) && idle > cost_.StoreSeconds(u)) return false;
   state.serial = serial;
   return true;
 }
 
-bool Planner::Stages(const UOp* u, const std::string& reason) {
+bool Planner::Stages(const UOp* u, const std::string& reason, double* in_place) {
   if (!options_.keep || u->dtype.is_index()) return false;
   UseList& uses = node_uses_[u];
   const UOp* kernel = uses_.KernelOf(uses[0]);
@@ -92,7 +92,7 @@ bool Planner::Stages(const UOp* u, const std::string& reason) {
   const double lost =
       cost_.StagingSeconds(u, parallel, staged_elements, serial ? staged_elements : 1) +
       cost_.MatrixSeconds(u);
-  in_place_seconds_ = std::min(in_place_seconds_, lost);
+  *in_place = std::min(*in_place, lost);
   if (!StaysInPlace(u) && lost > cost_.StoreSeconds(u)) return false;
   staged_[u] = {kernel, reason};
   stages_ |= !known_.staged.Contains(u);

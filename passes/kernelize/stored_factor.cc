@@ -62,7 +62,6 @@ bool IsInnermost(const Shape& shape, size_t axis) {
   return true;
 }
 
-// The axes in their order, with `axis` behind the others.
 std::vector<int64_t> WithLast(size_t rank, size_t axis) {
   std::vector<int64_t> order;
   for (size_t k = 0; k < rank; ++k) {
