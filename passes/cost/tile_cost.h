@@ -74,7 +74,7 @@ struct MatrixTile {
 
 // The predicted time, in seconds, of the whole contraction with this tile. The sizes of
 // `ContractionSize` are those before padding.
-// Registers of a work-item that has `tiles` tiles of rows of two products (schedule/gpu_tuple.h):
+// Registers of a work-item that has `tiles` tiles of rows of two products (schedule/gpu_tuple.cc):
 // scores of `terms` and their exponentials, `results`, and rows of `depth` of the left factor.
 int64_t TupleRegisters(int64_t tiles, int64_t terms, int64_t results, int64_t depth,
                        const MatrixInstruction& instruction, const passes::Target& target);

@@ -110,7 +110,7 @@ int64_t RowsOf(const SoftmaxProduct& p, ShapeMap& shapes, int64_t of) {
   return rows;
 }
 
-// The terms of a block where both products are matrix instructions (schedule/gpu_tuple.h): a power
+// The terms of a block where both products are matrix instructions (schedule/gpu_tuple.cc): a power
 // of two, to a multiple of which the axis is padded by at most a quarter, and whose operands fit
 // into local memory several times, as they are copied ahead. 0 if it is below 16, or if a work-item
 // has too few registers for its part.

@@ -3,13 +3,10 @@
 #define TG_PASSES_SCHEDULE_CANDIDATES_H_
 
 #include <cstddef>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "ir/kernel_calls.h"
 #include "ir/module.h"
-#include "passes/target.h"
 
 namespace tg::schedule {
 
@@ -22,11 +19,6 @@ class Candidates {
   // A schedule, or the first directives of one, up to the choice at hand. `rank`: the scheduler's
   // own measure of it, the least is chosen.
   void Add(double rank, std::vector<Directive> directives);
-  // Lines about a kernel and its candidates: the cost of each by terms, and the predicted limit.
-  // Whole schedules are those of `kernel`, at Stage::kKernel, with other directives.
-  std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                      const passes::Target& target) const;
-
   // The schedules, by ascending rank.
   std::vector<std::vector<Directive>> Schedules() const;
 

@@ -45,7 +45,7 @@ const UOp* BelowMovement(const UOp* u) {
 std::vector<Contraction> FindContractions(const Kernel& kernel) {
   std::vector<Contraction> out;
   for (const UOp* u : kernel.body.Order()) {
-    if (u->op == Op::kStaged || u->op == Op::kPacked) return {};
+    if (u->op == Op::kStaged || u->op == Op::kPacked || u->op == Op::kReduceTuple) return {};
     if (u->op != Op::kReduceAxis) continue;
     if (static_cast<Op>(u->word()) != Op::kAdd) return {};
     const UOp* terms = u->src(0);

@@ -1,5 +1,7 @@
-#include "passes/schedule/cpu_contraction.h"
-
+// Schedules contractions for a CPU. Both operands are packed into panels, for blocks of terms and
+// results that stay in a core's caches (Goto and van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", TOMS 2008; Low et al., "Analytical Modeling Is Enough for High-Performance
+// BLIS", TOMS 2016).
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -13,9 +15,11 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
+#include "passes/schedule/contraction.h"
 #include "passes/schedule/contraction_blocking.h"
 #include "passes/schedule/kernel_facts.h"
 #include "passes/schedule/merge_axes.h"
+#include "passes/schedule/rules.h"
 #include "passes/schedule/split_terms.h"
 #include "passes/schedule/streamed_rows.h"
 
@@ -246,71 +250,44 @@ std::optional<std::vector<Directive>> Apply(const cost::Blocking& b, const Way& 
   return to.Take();
 }
 
-// Adds the blockings of the least predicted times, with the directives that they are written as.
-void AddBest(Candidates& candidates, std::vector<std::pair<cost::Blocking, const Way*>>& considered,
-             const std::vector<Contraction>& contractions, const loop_nest::LoopNest& nest,
-             const passes::Target& target, int64_t lanes) {
-  llvm::stable_sort(considered,
-                    [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
-  for (size_t i = 0; i < std::min(Candidates::kMaxSchedules, considered.size()); ++i) {
-    loop_nest::LoopNest copy = nest;
-    auto directives =
-        Apply(considered[i].first, *considered[i].second, contractions, copy, target, lanes);
-    if (directives) candidates.Add(considered[i].first.seconds, std::move(*directives));
-  }
-}
-
 // The blockings whose cost is predicted. Others are worse by their own estimate, by more than its
 // error: it does not see each level of the caches.
 constexpr size_t kMaxBlockings = 4;
 constexpr double kEstimateError = 1.1;
 
-// Of the blockings that are best by their own estimate, and of the others, the one of the least
-// predicted cost.
-std::optional<Scheduled> Choose(std::vector<std::pair<cost::Blocking, const Way*>> best,
-                                std::vector<Scheduled> streamed,
-                                const std::vector<Contraction>& contractions,
-                                const loop_nest::LoopNest& nest, const Module& module,
-                                const KernelCalls& calls, const Kernel& kernel,
-                                const passes::Target& target, int64_t lanes,
-                                Candidates* considered) {
-  llvm::stable_sort(best,
-                    [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
-  std::vector<Scheduled> candidates;
-  for (size_t i = 0; i < std::min(kMaxBlockings, best.size()); ++i) {
-    const auto& [blocking, way] = best[i];
-    if (blocking.seconds > best[0].first.seconds * kEstimateError) break;
-    Scheduled candidate = {{}, nest};
-    auto directives = Apply(blocking, *way, contractions, candidate.nest, target, lanes);
-    if (!directives) continue;
-    candidate.directives = std::move(*directives);
-    candidates.push_back(std::move(candidate));
+using BlockingOfWay = std::pair<cost::Blocking, const Way*>;
+
+// At most `most` of the blockings as directives, those of the least estimates, up to `slack` times
+// the first.
+std::vector<std::vector<Directive>> Written(std::vector<BlockingOfWay> blockings, size_t most,
+                                            double slack,
+                                            const std::vector<Contraction>& contractions,
+                                            const loop_nest::LoopNest& nest,
+                                            const passes::Target& target, int64_t lanes) {
+  llvm::stable_sort(blockings, [](const BlockingOfWay& a, const BlockingOfWay& b) {
+    return a.first.seconds < b.first.seconds;
+  });
+  std::vector<std::vector<Directive>> out;
+  for (size_t i = 0; i < std::min(most, blockings.size()); ++i) {
+    const auto& [blocking, way] = blockings[i];
+    if (blocking.seconds > blockings[0].first.seconds * slack) break;
+    loop_nest::LoopNest copy = nest;
+    auto directives = Apply(blocking, *way, contractions, copy, target, lanes);
+    if (directives) out.push_back(std::move(*directives));
   }
-  llvm::append_range(candidates, streamed);
-  if (candidates.empty()) return std::nullopt;
-  size_t chosen = 0;
-  if (candidates.size() > 1) {
-    KernelFacts packed(module, calls, kernel, target);
-    double least = std::numeric_limits<double>::infinity();
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      const absl::StatusOr<cost::Cost> cost = packed.CostOf(candidates[i].directives);
-      if (!cost.ok()) continue;
-      if (considered) considered->Add(cost->OnDevice(), candidates[i].directives);
-      if (cost->OnDevice() < least) least = cost->OnDevice(), chosen = i;
-    }
-  }
-  return std::move(candidates[chosen]);
+  return out;
 }
 
 }  // namespace
 
-std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
-                                                          const KernelCalls& calls, Kernel& kernel,
-                                                          KernelFacts& plain,
-                                                          Candidates* candidates) {
+// The results along the axes of one operand become vector lanes, those along the axes of the other
+// become rows. If the kernel adds up several products, each register tile of results sums them one
+// after the other; the axes must have the same roles in all of them.
+std::optional<BodySchedules> ProposePanels(const BodyRequest& request, Kernel& kernel) {
+  const auto& [module, calls, plain, wanted] = request;
   const passes::Target& target = plain.target();
   std::vector<Contraction> found = FindContractions(kernel);
-  if (found.empty()) return std::nullopt;
+  if (found.empty() || plain.HasClosed()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
   const UOp* const root = kernel.body.root;
   const bool merged = MergeResultAxes(kernel.body, shapes);
@@ -327,8 +304,8 @@ std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
   for (const Contraction& c : found) operands.push_back(AxesOfOperands(*s, c));
   const std::vector<Way> ways = FindWays(*s, found, operands, accesses);
   const double epilogue = EpilogueWeight(kernel.body.root);
-  std::vector<std::pair<cost::Blocking, const Way*>> best, considered;
-  std::vector<Scheduled> streamed;
+  std::vector<BlockingOfWay> best, considered;
+  std::vector<std::vector<Directive>> streamed;
   for (const Way& way : ways) {
     std::vector<Product> products;
     for (size_t c = 0; c < found.size(); ++c) {
@@ -351,17 +328,19 @@ std::optional<loop_nest::LoopNest> ScheduleCpuContraction(const Module& module,
     const auto observe = [&](const cost::Blocking& b) { considered.emplace_back(b, &way); };
     for (const cost::Blocking& blocking :
          BestBlockings(*s, way.roles, products, epilogue, target, type, kMaxBlockings,
-                       kEstimateError, candidates ? BlockingObserver(observe) : nullptr)) {
+                       kEstimateError, wanted > 0 ? BlockingObserver(observe) : nullptr)) {
       best.emplace_back(blocking, &way);
     }
   }
   const int64_t lanes = target.alu_width / ByteSize(type.scalar());
-  if (candidates) AddBest(*candidates, considered, found, *s, target, lanes);
-  std::optional<Scheduled> chosen = Choose(std::move(best), std::move(streamed), found, *s, module,
-                                           calls, kernel, target, lanes, candidates);
-  if (!chosen) return std::nullopt;
-  kernel.directives = std::move(chosen->directives);
-  return std::move(chosen->nest);
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  BodySchedules out;
+  out.schedules = Written(std::move(best), kMaxBlockings, kEstimateError, found, *s, target, lanes);
+  llvm::append_range(out.schedules, streamed);
+  if (out.schedules.empty()) return std::nullopt;
+  if (wanted > 0)
+    out.others = Written(std::move(considered), wanted, kAny, found, *s, target, lanes);
+  return out;
 }
 
 }  // namespace tg::schedule

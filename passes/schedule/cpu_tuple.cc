@@ -1,11 +1,10 @@
-#include "passes/schedule/cpu_tuple.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/cpu_axes.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {
@@ -53,18 +52,11 @@ void UpcastTile(ScheduleBuilder& t, const std::string& axis, int64_t vectors) {
   if (rows > 1) t.Try<directive::Upcast>(at, rows);
 }
 
-}  // namespace
-
-bool CombinesTuples(const ScheduleBuilder& t) {
-  return llvm::any_of(t.nest().base,
-                      [](const analysis::BaseAxis& base) { return IsTuple(base.reduce); });
-}
-
-void ScheduleCpuTuple(ScheduleBuilder& t) {
-  analysis::LoopSet varies = 0;
-  for (size_t i = 0; i < t.nest().base.size(); ++i) {
-    if (IsTuple(t.nest().base[i].reduce)) varies |= t.nest().varies[i];
-  }
+// Results along the axis along which most operands of the terms repeat become vectors, and the
+// operands are read where they are, a scalar at a time. Each sum of products of a block is a
+// register tile: these vectors by neighbouring terms, or by neighbouring results along the tuple's
+// inner axis.
+void Schedule(ScheduleBuilder& t, analysis::LoopSet varies) {
   const size_t axis = VectorAxis(t, varies);
   if (axis == kNoAxis) return;
   const std::string name = t.nest().axes[axis].name;
@@ -115,6 +107,17 @@ void ScheduleCpuTuple(ScheduleBuilder& t) {
       t.Try<directive::Loop>(at);
     }
   }
+}
+
+}  // namespace
+
+void ProposeCpuTuple(ScheduleBuilder& t, Proposals& to) {
+  analysis::LoopSet varies = 0;
+  for (size_t i = 0; i < t.nest().base.size(); ++i) {
+    if (IsTuple(t.nest().base[i].reduce)) varies |= t.nest().varies[i];
+  }
+  if (t.target().HasVectors()) Schedule(t, varies);
+  to.Add();
 }
 
 }  // namespace tg::schedule

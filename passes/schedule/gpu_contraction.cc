@@ -1,5 +1,6 @@
-#include "passes/schedule/gpu_contraction.h"
-
+// Schedules contractions for a GPU. A work-group copies blocks of both operands to local memory,
+// and its work-items keep tiles of results in registers (V. Volkov, J. Demmel, "Benchmarking GPUs
+// to Tune Dense Linear Algebra", SC 2008; NVIDIA CUTLASS, "Efficient GEMM in CUDA").
 #include <algorithm>
 #include <array>
 #include <string>
@@ -15,6 +16,7 @@
 #include "passes/schedule/gpu_tile.h"
 #include "passes/schedule/matrix_tile.h"
 #include "passes/schedule/merge_axes.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {
@@ -262,69 +264,77 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   return Problem{*std::move(s), *axes, size};
 }
 
-// The nest of the best tile, with its directives in `kernel`. `best(observer)` chooses the tile and
-// shows each that it considers; `apply(tile, nest)` gives its directives, if they are legal.
+// The schedules of the best tile and of others. `best(observer)` chooses the tile and shows each
+// that it considers; `apply(tile, nest)` gives its directives, if they are legal.
 template <typename Best, typename ApplyTile>
-std::optional<loop_nest::LoopNest> ScheduleTile(Problem& problem, Kernel& kernel,
-                                                Candidates* candidates, Best best,
-                                                ApplyTile apply) {
-  const auto observe = [&](const auto& tile) {
-    if (!candidates) return;
+std::optional<BodySchedules> Tiled(const Problem& problem, size_t considered, Best best,
+                                   ApplyTile apply) {
+  const auto directives_of = [&](const auto& tile) {
     loop_nest::LoopNest copy = problem.nest;
-    if (auto directives = apply(tile, copy)) candidates->Add(tile.seconds, std::move(*directives));
+    return apply(tile, copy);
   };
-  const auto tile = best(observe);
+  Candidates others(considered);
+  const auto tile = best([&](const auto& other) {
+    if (considered == 0) return;
+    if (auto directives = directives_of(other)) others.Add(other.seconds, *std::move(directives));
+  });
   if (!tile) return std::nullopt;
-  auto directives = apply(*tile, problem.nest);
+  auto directives = directives_of(*tile);
   if (!directives) return std::nullopt;
-  kernel.directives = std::move(*directives);
-  return std::move(problem.nest);
+  return BodySchedules{{*std::move(directives)}, others.Schedules()};
+}
+
+// The contraction of a kernel that is one; empty if it is none, or stores several results.
+std::vector<Contraction> OneContraction(const BodyRequest& request, const Kernel& kernel) {
+  std::vector<Contraction> found = FindContractions(kernel);
+  const bool is_one = found.size() == 1 && kernel.body.root->num_srcs == 1;
+  if (!is_one || !request.plain.target().has_local || request.plain.HasClosed()) found.clear();
+  return found;
+}
+
+// The problem with neighbouring axes of the same role merged.
+std::optional<Problem> MergedProblem(const BodyRequest& request, Kernel& kernel,
+                                     std::vector<Contraction> found,
+                                     const std::optional<MatrixInstruction>& instruction) {
+  const passes::Target& target = request.plain.target();
+  if (MergeRoles(request.module, request.calls, kernel, target, found, instruction)) {
+    found = FindContractions(kernel);
+  }
+  return FindProblem(request.module, request.calls, kernel, target, found, instruction);
 }
 
 }  // namespace
 
-std::optional<loop_nest::LoopNest> ScheduleGpuContraction(const Module& module,
-                                                          const KernelCalls& calls, Kernel& kernel,
-                                                          const passes::Target& target,
-                                                          Candidates* candidates) {
-  std::vector<Contraction> found = FindContractions(kernel);
-  if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
-    return std::nullopt;
-  }
-  auto instruction =
-      target.HasMatrixInstructions() ? analysis::InstructionOf(found[0].product) : std::nullopt;
-  const bool is_exact = module.flags.has(ModuleFlag::kNoReassociate);
-  if (instruction && instruction->in_parts && is_exact) instruction.reset();
-  if (MergeRoles(module, calls, kernel, target, found, instruction)) {
-    found = FindContractions(kernel);
-  }
-  const UOp* const plain = kernel.body.root;
-  if (instruction) {
-    auto problem = FindProblem(module, calls, kernel, target, found, instruction);
-    auto nest =
-        !problem
-            ? std::nullopt
-            : ScheduleTile(
-                  *problem, kernel, candidates,
-                  [&](auto observe) {
-                    auto tile = BestMatrixTile(problem->size, *instruction, target, observe);
-                    // Products of f32 are not always slower without.
-                    const auto plain =
-                        instruction->in_parts ? BestGpuTile(problem->size, target) : std::nullopt;
-                    if (tile && plain && plain->seconds < tile->seconds) tile.reset();
-                    return tile;
-                  },
-                  [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
-                    return Apply(tile, *instruction, problem->axes, s, target);
-                  });
-    if (nest) return nest;
-    kernel.body.root = plain;
-  }
-  auto problem = FindProblem(module, calls, kernel, target, found, std::nullopt);
+std::optional<BodySchedules> ProposeMatrixTiles(const BodyRequest& request, Kernel& kernel) {
+  const passes::Target& target = request.plain.target();
+  if (!target.HasMatrixInstructions()) return std::nullopt;
+  const std::vector<Contraction> found = OneContraction(request, kernel);
+  if (found.empty()) return std::nullopt;
+  const auto instruction = analysis::InstructionOf(found[0].product);
+  const bool is_exact = request.module.flags.has(ModuleFlag::kNoReassociate);
+  if (!instruction || (instruction->in_parts && is_exact)) return std::nullopt;
+  const auto problem = MergedProblem(request, kernel, found, instruction);
+  if (!problem) return std::nullopt;
+  return Tiled(
+      *problem, request.considered,
+      [&](auto observe) { return BestMatrixTile(problem->size, *instruction, target, observe); },
+      [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
+        return Apply(tile, *instruction, problem->axes, s, target);
+      });
+}
+
+// Two axes of the result and one of the terms are tiled, each of which may be merged from several:
+// a convolution has the pixels of an image, the channels of the result, and the channels and places
+// of its window.
+std::optional<BodySchedules> ProposeLocalTiles(const BodyRequest& request, Kernel& kernel) {
+  const passes::Target& target = request.plain.target();
+  const std::vector<Contraction> found = OneContraction(request, kernel);
+  if (found.empty()) return std::nullopt;
+  const auto problem = MergedProblem(request, kernel, found, std::nullopt);
   if (!problem || problem->size.bytes < 4) return std::nullopt;
   const int64_t width = target.mem_width / problem->size.bytes;
-  return ScheduleTile(
-      *problem, kernel, candidates,
+  return Tiled(
+      *problem, request.considered,
       [&](auto observe) { return BestGpuTile(problem->size, target, observe); },
       [&](const cost::GpuTile& tile, loop_nest::LoopNest& s) {
         return Apply(tile, problem->axes, width, s, target);

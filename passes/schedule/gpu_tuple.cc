@@ -1,5 +1,5 @@
-#include "passes/schedule/gpu_tuple.h"
-
+// Schedules kernels on a GPU that combine tuples of two products, as attention does
+// (kernelize/online_softmax.h).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "passes/cost/tile_cost.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {
@@ -32,15 +33,18 @@ const UOp* SourceOf(const UOp* factor) {
   return cast->op == Op::kCast ? WithoutMovement(cast->src(0)) : cast;
 }
 
-// The two sums of products of a body: the second is computed from the first.
+// The two sums of products of a body that combines tuples: the second is computed from the first.
 std::vector<Contraction> FindSums(const Body& body) {
   std::vector<Contraction> out;
+  bool combines = false;
   for (const UOp* u : body.Order()) {
+    combines |= u->op == Op::kReduceTuple;
     if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) continue;
     const UOp* product = WithoutMovement(u->src(0));
     if (product->op == Op::kMul) out.push_back({u, product});
   }
-  const bool fits = out.size() == 2 && llvm::is_contained(PostOrder(out[1].reduce), out[0].reduce);
+  const bool fits =
+      combines && out.size() == 2 && llvm::is_contained(PostOrder(out[1].reduce), out[0].reduce);
   return fits ? out : std::vector<Contraction>();
 }
 
@@ -271,34 +275,32 @@ class Writer {
 
 }  // namespace
 
-std::optional<loop_nest::LoopNest> ScheduleGpuTuple(const Module& module, const KernelCalls& calls,
-                                                    Kernel& kernel, const passes::Target& target) {
+// Both products become matrix instructions: scores = queries * keys, and exponentials of scores *
+// values. A subgroup has 16 queries, whose scores of a block, and results, are in its registers;
+// the exponentials are where the second product takes them, so that no work-item reads another's.
+// The keys and values of a block are copied to local memory ahead.
+std::optional<BodySchedules> ProposeMatrixTuples(const BodyRequest& request, Kernel& kernel) {
+  const passes::Target& target = request.plain.target();
   std::vector<Contraction> sums = FindSums(kernel.body);
   if (sums.empty() || kernel.body.root->num_srcs != 1 || !target.HasMatrixInstructions()) {
     return std::nullopt;
   }
-  const UOp* const plain = kernel.body.root;
-  const auto scheduled = [&]() -> std::optional<loop_nest::LoopNest> {
-    const UOp *a = SourceOf(sums[1].product->src(0)), *b = SourceOf(sums[1].product->src(1));
-    const auto instruction =
-        MatrixInstructionFor(a->dtype.scalar(), b->dtype.scalar(), sums[1].product->dtype.scalar());
-    if (!instruction) return std::nullopt;
-    kernel.body.root = WithPackedOperands(kernel, sums, instruction);
-    sums = FindSums(kernel.body);
-    TG_CHECK(sums.size() == 2);
-    ShapeMap shapes(module, *kernel.body.context);
-    absl::StatusOr<loop_nest::LoopNest> nest =
-        directive::MakeLoopNest(module, calls, kernel, target, shapes);
-    if (!nest.ok() || nest->IsInPlace()) return std::nullopt;
-    const std::optional<TupleAxes> axes = FindTupleAxes(*nest, sums);
-    if (!axes) return std::nullopt;
-    auto directives = Writer(*nest, target, *axes).Write(*instruction);
-    if (!directives) return std::nullopt;
-    kernel.directives = *std::move(directives);
-    return *std::move(nest);
-  }();
-  if (!scheduled) kernel.body.root = plain;
-  return scheduled;
+  const UOp *a = SourceOf(sums[1].product->src(0)), *b = SourceOf(sums[1].product->src(1));
+  const auto instruction =
+      MatrixInstructionFor(a->dtype.scalar(), b->dtype.scalar(), sums[1].product->dtype.scalar());
+  if (!instruction) return std::nullopt;
+  kernel.body.root = WithPackedOperands(kernel, sums, instruction);
+  sums = FindSums(kernel.body);
+  TG_CHECK(sums.size() == 2);
+  ShapeMap shapes(request.module, *kernel.body.context);
+  absl::StatusOr<loop_nest::LoopNest> nest =
+      directive::MakeLoopNest(request.module, request.calls, kernel, target, shapes);
+  if (!nest.ok() || nest->IsInPlace()) return std::nullopt;
+  const std::optional<TupleAxes> axes = FindTupleAxes(*nest, sums);
+  if (!axes) return std::nullopt;
+  auto directives = Writer(*nest, target, *axes).Write(*instruction);
+  if (!directives) return std::nullopt;
+  return BodySchedules{{*std::move(directives)}, {}};
 }
 
 }  // namespace tg::schedule

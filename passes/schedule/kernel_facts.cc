@@ -77,6 +77,18 @@ const NodeSet& KernelFacts::closed() {
   return *closed_;
 }
 
+bool KernelFacts::HasClosed() {
+  return llvm::any_of(plain_.base, [&](const analysis::BaseAxis& base) {
+    return base.reduce && closed().Contains(base.reduce);
+  });
+}
+
+bool KernelFacts::CombinesTuples() const {
+  return llvm::any_of(plain_.base, [](const analysis::BaseAxis& base) {
+    return base.reduce && base.reduce->op == Op::kReduceTuple;
+  });
+}
+
 cost::Cost KernelFacts::CostOf(const loop_nest::LoopNest& nest) {
   return cost::PredictCost(cost::WorkOf(copy_.body, nest, accesses_and_staged(), target_, closed()),
                            target_);

@@ -39,6 +39,9 @@ class KernelFacts {
   const std::vector<analysis::Access>& accesses_and_staged();
   // The reduces that `lower` computes without a loop.
   const NodeSet& closed();
+  bool HasClosed();
+  // Whether some reduce combines tuples.
+  bool CombinesTuples() const;
 
   // The cost with these loops, which are of this kernel; or with these directives, an error if one
   // is not legal.

@@ -7,9 +7,6 @@
 namespace tg::schedule {
 namespace {
 
-// What runs the loops.
-enum class On : uint8_t { kCores, kUnits };
-
 struct Rule {
   On on;
   void (*propose)(ScheduleBuilder&, Proposals&);
@@ -22,11 +19,13 @@ void ProposeForm(ScheduleBuilder& t, Proposals& to) {
 }
 
 constexpr Rule kRules[] = {
+#define TG_BODY(on, name, function)
 #define TG_RULE(on, function) {On::on, &function},
 #define TG_FORM(on, function) {On::on, &ProposeForm<&function>},
 #include "passes/schedule/rules.def"
 #undef TG_FORM
 #undef TG_RULE
+#undef TG_BODY
 };
 
 }  // namespace
@@ -44,7 +43,9 @@ void Proposals::Add() {
 
 double ApplyCheapest(ScheduleBuilder& builder,
                      llvm::function_ref<double(const loop_nest::LoopNest&)> cost) {
-  const On on = builder.target().is_gpu ? On::kUnits : On::kCores;
+  const On on = builder.target().is_gpu    ? On::kUnits
+                : builder.CombinesTuples() ? On::kTuplesOnCores
+                                           : On::kCores;
   const ScheduleBuilder::State start = builder.Save();
   Proposals proposals(builder, cost);
   for (const Rule& rule : kRules) {

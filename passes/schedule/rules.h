@@ -56,13 +56,41 @@ class Proposals {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
+// What runs the loops, as rules.def says it.
+enum class On : uint8_t { kCores, kTuplesOnCores, kUnits };
+
+// What a rule of bodies is asked.
+struct BodyRequest {
+  const Module& module;
+  const KernelCalls& calls;
+  KernelFacts& plain;     // of the kernel as it is
+  size_t considered = 0;  // how many `others` are wanted
+};
+
+// Schedules of another body, each the list of its directives.
+struct BodySchedules {
+  // Of these the cheapest is chosen, of equally good ones the first. None: what the rules without a
+  // body propose for this one.
+  std::vector<std::vector<Directive>> schedules;
+  // Further ones, for people who ask and for searches.
+  std::vector<std::vector<Directive>> others;
+  // The rule knows that this body is faster: no other one is considered. For what predictions do
+  // not see.
+  bool is_certain = false;
+};
+
 // The rules of rules.def. Each applies directives to the builder's schedule, which is empty at
-// first. What it leaves in the builder is discarded.
+// first. What it leaves in the builder is discarded. A rule of bodies writes another body into the
+// kernel. Without a result the kernel has no such body; then it may have changed, and the caller
+// restores the root.
+#define TG_BODY(on, name, function) \
+  std::optional<BodySchedules> function(const BodyRequest& request, Kernel& kernel);
 #define TG_RULE(on, function) void function(ScheduleBuilder& t, Proposals& to);
 #define TG_FORM(on, function) bool function(ScheduleBuilder& t);
 #include "passes/schedule/rules.def"
 #undef TG_FORM
 #undef TG_RULE
+#undef TG_BODY
 
 // Leaves the cheapest proposal of the rules for its target in the builder, and returns its cost in
 // seconds.

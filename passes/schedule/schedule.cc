@@ -1,190 +1,54 @@
 #include "passes/schedule/schedule.h"
 
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/candidates.h"
-#include "passes/schedule/cpu_contraction.h"
-#include "passes/schedule/cpu_tuple.h"
-#include "passes/schedule/gpu_contraction.h"
-#include "passes/schedule/gpu_tuple.h"
+#include "passes/schedule/forms.h"
 #include "passes/schedule/kernel_facts.h"
-#include "passes/schedule/packing.h"
-#include "passes/schedule/rules.h"
-#include "passes/schedule/schedule_builder.h"
-#include "passes/schedule/staged_values.h"
 #include "passes/schedule/use_measured.h"
 
 namespace tg::schedule {
 namespace {
 
-// Whether there is nothing to choose: some axis has no iterations, or every axis has one.
-bool IsTrivial(const loop_nest::LoopNest& nest) {
-  if (nest.axes.empty()) return true;
-  for (const loop_nest::LoopAxis& a : nest.axes) {
-    if (a.max_size == 0) return true;
-  }
-  return false;
-}
-
-// A kernel as a blocked contraction, and its predicted time.
-struct Contracted {
-  const UOp* root;
-  std::vector<Directive> directives;
-  std::vector<Axis> axes;
-  double seconds;
-};
-
-// Whether every address is affine along the axes of vectors, so that a prediction of their accesses
-// can be trusted.
-bool VectorsAreAffine(const ScheduleBuilder& builder) {
-  return llvm::all_of(builder.Axes(AxisKind::kVector), [&](size_t axis) {
-    return llvm::all_of(builder.accesses(), [&](const analysis::Access& a) {
-      return builder.Stride(a, axis).has_value();
-    });
-  });
-}
-
-// Chooses directives for a kernel that has none, and values to stage or to pack. Returns false if
-// the kernel does not have this form; then its body may have changed.
-bool Choose(const Module& module, const KernelCalls& calls, Kernel& kernel,
-            const passes::Target& target, Form form, Candidates* candidates,
-            passes::Statistics& statistics) {
-  KernelFacts facts(module, calls, kernel, target);
-  const loop_nest::LoopNest& plain = facts.plain();
-  if (IsTrivial(plain)) {
-    kernel.axes = plain.ToAxes();
-    return form == Form::kCheapest;
-  }
-  const bool tuples = llvm::any_of(plain.base, [](const auto& base) {
-    return base.reduce && base.reduce->op == Op::kReduceTuple;
-  });
-  const auto count = [&] {
-    statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
-    return true;
-  };
-  const bool has_closed = llvm::any_of(plain.base, [&](const auto& base) {
-    return base.reduce && facts.closed().Contains(base.reduce);
-  });
-  const bool may_contract = !has_closed && !tuples && form != Form::kOther;
-  // A CPU's contraction. Its vectors are not masked.
-  std::optional<Contracted> contracted;
-  std::optional<Candidates> contractions;
-  if (candidates) contractions = *candidates;
-  if (may_contract && !target.is_gpu) {
-    const UOp* const root = kernel.body.root;
-    if (std::optional<loop_nest::LoopNest> nest = ScheduleCpuContraction(
-            module, calls, kernel, facts, contractions ? &*contractions : nullptr)) {
-      kernel.axes = nest->ToAxes();
-      const bool may_mask = form == Form::kCheapest && target.masked_access &&
-                            llvm::any_of(plain.base, [](const analysis::BaseAxis& base) {
-                              return base.IsStored() && base.size.is_symbolic();
-                            });
-      const absl::StatusOr<cost::Cost> cost =
-          may_mask ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
-      if (!cost.ok()) {
-        ++statistics["schedule.contractions"];
-        if (candidates) *candidates = *std::move(contractions);
-        return count();
-      }
-      contracted = {kernel.body.root, std::move(kernel.directives), kernel.axes, cost->OnDevice()};
-      kernel.directives.clear();
-    }
-    kernel.body.root = root;
-  }
-  if (form == Form::kContraction && !(may_contract && target.is_gpu)) return false;
-  ScheduleBuilder builder(facts, candidates);
-  if (tuples) {
-    if (target.is_gpu) {
-      if (const auto nest = ScheduleGpuTuple(module, calls, kernel, target)) {
-        kernel.axes = nest->ToAxes();
-        ++statistics["schedule.tuples"];
-        return count();
-      }
-    } else if (target.HasVectors()) {
-      ScheduleCpuTuple(builder);
-    }
-    kernel.directives = builder.directives();
-    kernel.axes = builder.nest().ToAxes();
-    return count();
-  }
-  if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
-    if (StageRows(kernel, facts.kernel().body, *packed, facts.shapes())) {
-      ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, form, candidates, statistics);
-    }
-  }
-  const bool only_contraction = form == Form::kContraction;
-  const auto cost_of = [&](const loop_nest::LoopNest& nest) {
-    return facts.CostOf(nest).OnDevice();
-  };
-  const double seconds =
-      only_contraction ? std::numeric_limits<double>::infinity() : ApplyCheapest(builder, cost_of);
-  if (target.is_gpu && may_contract) {
-    const UOp* const root = kernel.body.root;
-    std::optional<loop_nest::LoopNest> nest =
-        ScheduleGpuContraction(module, calls, kernel, target, candidates);
-    const absl::StatusOr<cost::Cost> cost =
-        nest ? KernelCost(module, calls, kernel, target) : absl::NotFoundError("");
-    if (cost.ok() && cost->OnDevice() * (1 - target.prediction_error) <= seconds) {
-      kernel.axes = nest->ToAxes();
-      ++statistics["schedule.contractions"];
-      return count();
-    }
-    kernel.body.root = root;
-    if (only_contraction) return false;
-  }
-  if (contracted && (contracted->seconds * (1 - target.prediction_error) <= seconds ||
-                     !VectorsAreAffine(builder))) {
-    kernel.body.root = contracted->root;
-    kernel.directives = std::move(contracted->directives);
-    kernel.axes = std::move(contracted->axes);
-    ++statistics["schedule.contractions"];
-    if (candidates) *candidates = *std::move(contractions);
-    return count();
-  }
-  kernel.directives = builder.directives();
-  kernel.axes = builder.nest().ToAxes();
-  return count();
-}
-
-// Gives the kernel a schedule that is known for a form of it. Returns whether there is one.
-bool ChooseKnown(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                 const passes::Target& target, const KnownSchedules& known,
-                 passes::Statistics& statistics) {
+// Gives the kernel a schedule that is known for one of its forms. Returns whether there is one.
+bool TakeKnown(const Module& module, const KernelCalls& calls, Kernel& kernel,
+               const std::vector<Form>& forms, const passes::Target& target,
+               const KnownSchedules& known, passes::Statistics& statistics) {
   if (known.empty()) return false;
-  const std::string before = KernelKey(kernel.body);
-  if (UseKnown(module, calls, kernel, target, known.Find(before), statistics)) return true;
-  for (const Form form : {Form::kContraction, Form::kOther}) {
-    Kernel formed;
-    formed.name = kernel.name;
-    CloneBody(kernel.body, formed.body);
-    passes::Statistics ignored;
-    if (!Choose(module, calls, formed, target, form, nullptr, ignored)) continue;
-    const std::string key = KernelKey(formed.body);
-    if (key == before) continue;
-    if (!UseKnown(module, calls, formed, target, known.Find(key), statistics)) continue;
-    kernel.body = std::move(formed.body);
-    kernel.directives = std::move(formed.directives);
-    kernel.axes = std::move(formed.axes);
+  const UOp* const root = kernel.body.root;
+  if (UseKnown(module, calls, kernel, target, known.Find(KernelKey(kernel.body)), statistics)) {
     return true;
   }
+  for (const Form& form : forms) {
+    if (form.root == root) continue;
+    kernel.body.root = form.root;
+    if (UseKnown(module, calls, kernel, target, known.Find(KernelKey(kernel.body)), statistics)) {
+      return true;
+    }
+  }
+  kernel.body.root = root;
   return false;
 }
 
+// `forms`: receives those of the kernel if it gets one of them. `considered` as in FormsOf.
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
                             bool heuristic, const passes::Target& target,
-                            const KnownSchedules& known, Candidates* candidates,
-                            passes::Statistics& statistics) {
+                            const KnownSchedules& known, size_t considered,
+                            std::vector<Form>& forms, passes::Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    if (ChooseKnown(module, calls, kernel, target, known, statistics)) return absl::OkStatus();
-    Choose(module, calls, kernel, target, Form::kCheapest, candidates, statistics);
+    forms = FormsOf(module, calls, kernel, target, considered);
+    if (TakeKnown(module, calls, kernel, forms, target, known, statistics)) return absl::OkStatus();
+    const Form& chosen = forms.front();
+    Take(chosen, kernel);
+    if (!chosen.name.empty()) ++statistics[std::string(chosen.name)];
+    statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -203,16 +67,14 @@ absl::Status Run(Module& module, passes::PassContext& context) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
   }
   const KernelCalls calls(module);
-  std::map<const Kernel*, Candidates> considered;  // an entry for each kernel if asked for
-  if (context.Flag("explain")) {
-    for (const auto& kernel : module.kernels) considered[kernel.get()];
-  }
+  std::map<const Kernel*, std::vector<Form>> forms;  // an entry for each kernel
+  for (const auto& kernel : module.kernels) forms[kernel.get()];
+  const bool explains = context.Flag("explain");
   absl::Status status =
       passes::ForEachKernel(module, context, [&](Kernel& kernel, passes::Statistics& statistics) {
         if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-        const auto own = considered.find(&kernel);
-        Candidates* candidates = own == considered.end() ? nullptr : &own->second;
-        return ScheduleKernel(module, calls, kernel, heuristic, context.target, known, candidates,
+        return ScheduleKernel(module, calls, kernel, heuristic, context.target, known,
+                              explains ? Candidates::kMaxSchedules : 0, forms.at(&kernel),
                               statistics);
       });
   if (!status.ok()) return status;
@@ -234,9 +96,9 @@ absl::Status Run(Module& module, passes::PassContext& context) {
   analysis::RenameKernels(module, renamed);
   const KernelCalls renamed_calls(module);
   for (const auto& kernel : module.kernels) {
-    const auto own = considered.find(kernel.get());
-    if (own == considered.end() || kernel->stage != Stage::kKernel) continue;
-    context.remarks += own->second.Explain(module, renamed_calls, *kernel, context.target);
+    if (!explains || kernel->stage != Stage::kKernel) continue;
+    context.remarks +=
+        Explain(module, renamed_calls, *kernel, context.target, forms.at(kernel.get()));
   }
   if (context.Flag("lines"))
     context.remarks += ScheduleLines(module, renamed_calls, context.target);
@@ -268,32 +130,12 @@ constexpr passes::PassOption kOptions[] = {
 
 }  // namespace
 
-std::optional<std::vector<std::vector<Directive>>> ConsiderSchedules(const Module& module,
-                                                                     const KernelCalls& calls,
-                                                                     Kernel& kernel,
-                                                                     const passes::Target& target,
-                                                                     Form form) {
-  // More than a reader wants, since a search measures what the ranks put wrong.
-  constexpr size_t kMost = 32;
-  Kernel formed;
-  formed.name = kernel.name;
-  CloneBody(kernel.body, formed.body);
-  Candidates candidates(kMost);
-  passes::Statistics statistics;
-  if (!Choose(module, calls, formed, target, form, &candidates, statistics)) return std::nullopt;
-  kernel.body = std::move(formed.body);
-  kernel.directives = std::move(formed.directives);
-  kernel.axes = std::move(formed.axes);
-  return candidates.Schedules();
-}
-
 absl::StatusOr<cost::Cost> ChosenCost(const Module& module, const KernelCalls& calls,
                                       const Kernel& kernel, const passes::Target& target) {
   Kernel formed;
   formed.name = kernel.name;
   CloneBody(kernel.body, formed.body);
-  passes::Statistics statistics;
-  Choose(module, calls, formed, target, Form::kCheapest, nullptr, statistics);
+  Take(FormsOf(module, calls, formed, target, /*considered=*/0).front(), formed);
   return KernelCost(module, calls, formed, target);
 }
 

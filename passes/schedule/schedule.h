@@ -5,9 +5,6 @@
 #ifndef TG_PASSES_SCHEDULE_SCHEDULE_H_
 #define TG_PASSES_SCHEDULE_SCHEDULE_H_
 
-#include <optional>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
@@ -18,19 +15,6 @@
 namespace tg::schedule {
 
 extern const passes::Pass kSchedulePass;
-
-// The forms that a kernel's body may be given: what costs least, a contraction with packed
-// operands, or another one.
-enum class Form { kCheapest, kContraction, kOther };
-
-// Schedules a kernel at Stage::kKernel without directives, as the pass does, in this form. Returns
-// what was considered for it, by ascending rank; nullopt if the kernel does not have that form,
-// when it is left as it was.
-std::optional<std::vector<std::vector<Directive>>> ConsiderSchedules(const Module& module,
-                                                                     const KernelCalls& calls,
-                                                                     Kernel& kernel,
-                                                                     const passes::Target& target,
-                                                                     Form form);
 
 // The predicted cost of a kernel at Stage::kKernel without directives, as the pass would schedule
 // it. The kernel stays as it is.

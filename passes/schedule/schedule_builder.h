@@ -31,6 +31,7 @@ class ScheduleBuilder {
   const loop_nest::LoopNest& nest() const { return nest_; }
   const std::vector<analysis::Access>& accesses() const { return facts_.accesses(); }
   const passes::Target& target() const { return facts_.target(); }
+  bool CombinesTuples() const { return facts_.CombinesTuples(); }
   // Receives what rules consider; null where nobody asks.
   Candidates* candidates() const { return candidates_; }
   const std::vector<Directive>& directives() const { return directives_; }

@@ -1,5 +1,4 @@
-#include "passes/schedule/staged_values.h"
-
+// Writes `staged` ops into a kernel's body, for the values that the heuristics chose to stage.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -7,6 +6,8 @@
 #include "base/check.h"
 #include "ir/builder.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/packing.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {
@@ -59,8 +60,10 @@ void RewriteAs(Body& body, const Body& clone, F&& f) {
   body.root = map.Get(body.root);
 }
 
-}  // namespace
-
+// Stages the load that `packed` describes. The copy consists of blocks; each has the terms of
+// `packed.lanes` sums, with the sums innermost. `packed.load` is a node of `clone`, a clone of
+// `kernel`'s body with the shapes `shapes`. Returns false, and leaves the body alone, if the load
+// has no axis of sums.
 bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes) {
   const UOp* value = LoadedValues(clone, shapes).WithMostAxes(packed.load, Op::kReshape);
   Shape shape = shapes.Of(value);
@@ -90,6 +93,23 @@ bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, Shap
     return b.Reshape(b.Permute(staged, back), whole);
   });
   return true;
+}
+
+}  // namespace
+
+std::optional<BodySchedules> PackRows(const BodyRequest& request, Kernel& kernel) {
+  if (request.plain.CombinesTuples()) return std::nullopt;
+  const auto pack = [&](KernelFacts& facts) {
+    const std::optional<PackedRows> packed = FindPackedRows(ScheduleBuilder(facts));
+    return packed && StageRows(kernel, facts.kernel().body, *packed, facts.shapes());
+  };
+  if (!pack(request.plain)) return std::nullopt;
+  while (true) {
+    KernelFacts facts(request.module, request.calls, kernel, request.plain.target());
+    if (!pack(facts)) break;
+  }
+  // Sums of lanes are predicted to be as fast as sums in lanes.
+  return BodySchedules{.is_certain = true};
 }
 
 }  // namespace tg::schedule

@@ -58,21 +58,21 @@ bool IsBoundByLanes(const loop_nest::LoopNest& nest, const Roles& roles, const P
          cost::TransferSeconds(2 * bytes, target) >= multiply_adds;
 }
 
-std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles& roles,
-                                    const Product& product, const passes::Target& target,
-                                    DType type) {
+std::vector<std::vector<Directive>> StreamedRows(const loop_nest::LoopNest& nest,
+                                                 const Roles& roles, const Product& product,
+                                                 const passes::Target& target, DType type) {
   const std::optional<Sizes> sizes = SizesOf(nest, roles, product);
   const int64_t width = target.alu_width / ByteSize(type.scalar());
   if (!sizes || width < 1) return {};  // a target without vectors has width 0
   const std::string row = nest.base[roles.rows[0]].name, lane = nest.base[roles.lanes[0]].name,
                     term = nest.base[product.terms[0]].name;
   const int64_t depth = PartOf(sizes->terms, target.prefetch_streams / 2);
-  std::vector<Scheduled> out;
+  std::vector<std::vector<Directive>> out;
   // Of equal costs the first is chosen: the squarest tile has the fewest loads.
   for (int64_t vectors = target.tile_side; vectors >= 1; vectors /= 2) {
     const int64_t rows = PartOf(sizes->rows, target.accumulator_registers / vectors);
-    Scheduled scheduled = {{}, nest};
-    directive::DirectiveList to(scheduled.nest, target);
+    loop_nest::LoopNest scheduled = nest;
+    directive::DirectiveList to(scheduled, target);
     to.Pad(row, rows);
     to.Pad(lane, width * vectors * target.compute_units);
     to.Pad(term, depth);
@@ -94,9 +94,7 @@ std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles
     for (const std::string& axis : {blocks, own, tiles}) {
       if (!axis.empty()) to.Try(directive::Loop{{axis, std::nullopt}});
     }
-    if (!to.all_legal()) continue;
-    scheduled.directives = to.Take();
-    out.push_back(std::move(scheduled));
+    if (to.all_legal()) out.push_back(to.Take());
   }
   return out;
 }

@@ -12,18 +12,12 @@
 
 namespace tg::schedule {
 
-// Directives, and the loop nest that they make.
-struct Scheduled {
-  std::vector<Directive> directives;
-  loop_nest::LoopNest nest;
-};
-
 // Whether reading the matrix of the lanes takes at least half as long as the multiply-adds, and the
 // matrix does not stay in a core's cache: then a packed copy of it is used too few times.
 bool IsBoundByLanes(const loop_nest::LoopNest& nest, const Roles& roles, const Product& product,
                     const passes::Target& target, DType type);
 
-// The schedules, one for each shape of the register tile:
+// Schedules, each the list of its directives, one for each shape of the register tile:
 //
 //   for each block of terms                 as many rows of the matrix as a core prefetches
 //     for each strip of lanes
@@ -32,9 +26,9 @@ bool IsBoundByLanes(const loop_nest::LoopNest& nest, const Roles& roles, const P
 //
 // Results are kept in the output from one block of terms to the next. Empty unless the matrix is
 // row-major, with one axis each of rows, lanes and terms, and the sums may be kept there.
-std::vector<Scheduled> StreamedRows(const loop_nest::LoopNest& nest, const Roles& roles,
-                                    const Product& product, const passes::Target& target,
-                                    DType type);
+std::vector<std::vector<Directive>> StreamedRows(const loop_nest::LoopNest& nest,
+                                                 const Roles& roles, const Product& product,
+                                                 const passes::Target& target, DType type);
 
 }  // namespace tg::schedule
 

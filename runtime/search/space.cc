@@ -8,7 +8,7 @@
 #include "ir/shape.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
-#include "passes/schedule/schedule.h"
+#include "passes/schedule/forms.h"
 #include "passes/schedule/schedule_file.h"
 
 namespace tg::search {
@@ -16,6 +16,9 @@ namespace {
 
 // A schedule that makes more copies of a kernel's body takes long to compile.
 constexpr int64_t kMostCopies = 512;
+// Schedules of a form that the rules considered, at most: more than a reader wants, since a search
+// measures what the predictions put wrong.
+constexpr size_t kMostConsidered = 32;
 // Draws for each schedule that is wanted, at most.
 constexpr size_t kMostDraws = 20;
 
@@ -56,17 +59,20 @@ int64_t Copies(const std::vector<Directive>& directives) {
 Space::Space(const Module& module, const KernelCalls& calls, const Kernel& kernel,
              const passes::Target& target)
     : module_(module), calls_(calls), target_(target) {
-  for (const schedule::Form form :
-       {schedule::Form::kCheapest, schedule::Form::kContraction, schedule::Form::kOther}) {
-    Kernel formed;
-    CopyKernel(kernel, formed);
-    auto considered = schedule::ConsiderSchedules(module, calls, formed, target, form);
-    if (!considered) continue;
+  Kernel formed;
+  CopyKernel(kernel, formed);
+  const UOp* const root = formed.body.root;
+  // The first is what is chosen without a search.
+  for (const schedule::Form& form :
+       schedule::FormsOf(module, calls, formed, target, kMostConsidered)) {
+    schedule::Take(form, formed);
+    std::vector<std::vector<Directive>> considered = form.considered.Schedules();
     // What is best in its form may not be among what was considered.
-    considered->push_back(formed.directives);
-    const size_t number = AddForm(formed, *std::move(considered));
-    if (form != schedule::Form::kCheapest) continue;
-    first_ = {number, formed.directives, 0};
+    considered.push_back(form.directives);
+    const size_t number = AddForm(formed, std::move(considered));
+    if (forms_.size() == 1) first_ = {number, form.directives, 0};
+    formed.body.root = root;
+    formed.directives.clear();
   }
   AddForm(kernel, {});
   // A schedule of one form may be legal for another one.
