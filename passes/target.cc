@@ -51,6 +51,7 @@ std::vector<Target> MakePresets() {
   gpu.name = "cl-gpu";
   gpu.doc = "any OpenCL 1.2 GPU, nothing optional";
   gpu.is_gpu = true;
+  gpu.form_error = 0.25;
   gpu.fp64 = false;
   gpu.vector_registers = 64;
   gpu.accumulator_registers = gpu.tile_registers = 8;  // with more, fewer groups run at a time

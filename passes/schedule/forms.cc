@@ -113,12 +113,12 @@ std::vector<Form> FormsOf(const Module& module, const KernelCalls& calls, Kernel
     return forms;
   }
   size_t chosen = 0;
-  const double certain = (1 - target.prediction_error) / (1 + target.prediction_error);
+  const double certain = 1 - target.form_error;
   const auto add = [&](KernelFacts& of_form, std::string_view name,
                        const BodySchedules& schedules) {
     Form form = {.name = name, .root = kernel.body.root, .considered = Candidates(considered)};
     ChooseSchedule(of_form, schedules, considered > 0, form);
-    // The rules' order is that of experience. Predictions of two bodies err independently.
+    // The rules' order is that of experience.
     if (forms.empty() || form.seconds < forms[chosen].seconds * certain) chosen = forms.size();
     forms.push_back(std::move(form));
   };

@@ -264,24 +264,20 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   return Problem{*std::move(s), *axes, size};
 }
 
-// The schedules of the best tile and of others. `best(observer)` chooses the tile and shows each
-// that it considers; `apply(tile, nest)` gives its directives, if they are legal.
-template <typename Best, typename ApplyTile>
-std::optional<BodySchedules> Tiled(const Problem& problem, size_t considered, Best best,
+// The schedule of the first of these tiles, and others. `apply(tile, nest)` gives a tile's
+// directives, if they are legal. Tiles differ by less than the error of a nest's cost, so that
+// their own estimates rank them.
+template <typename Tile, typename ApplyTile>
+std::optional<BodySchedules> Tiled(const std::vector<Tile>& tiles, const loop_nest::LoopNest& nest,
                                    ApplyTile apply) {
-  const auto directives_of = [&](const auto& tile) {
-    loop_nest::LoopNest copy = problem.nest;
-    return apply(tile, copy);
-  };
-  Candidates others(considered);
-  const auto tile = best([&](const auto& other) {
-    if (considered == 0) return;
-    if (auto directives = directives_of(other)) others.Add(other.seconds, *std::move(directives));
-  });
-  if (!tile) return std::nullopt;
-  auto directives = directives_of(*tile);
-  if (!directives) return std::nullopt;
-  return BodySchedules{{*std::move(directives)}, others.Schedules()};
+  BodySchedules out;
+  for (const Tile& tile : tiles) {
+    loop_nest::LoopNest copy = nest;
+    auto directives = apply(tile, copy);
+    if (!directives) continue;
+    (out.schedules.empty() ? out.schedules : out.others).push_back(*std::move(directives));
+  }
+  return out.schedules.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
 // The contraction of a kernel that is one; empty if it is none, or stores several results.
@@ -315,12 +311,10 @@ std::optional<BodySchedules> ProposeMatrixTiles(const BodyRequest& request, Kern
   if (!instruction || (instruction->in_parts && is_exact)) return std::nullopt;
   const auto problem = MergedProblem(request, kernel, found, instruction);
   if (!problem) return std::nullopt;
-  return Tiled(
-      *problem, request.considered,
-      [&](auto observe) { return BestMatrixTile(problem->size, *instruction, target, observe); },
-      [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
-        return Apply(tile, *instruction, problem->axes, s, target);
-      });
+  return Tiled(BestMatrixTiles(problem->size, *instruction, target, 1 + request.considered),
+               problem->nest, [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
+                 return Apply(tile, *instruction, problem->axes, s, target);
+               });
 }
 
 // Two axes of the result and one of the terms are tiled, each of which may be merged from several:
@@ -333,12 +327,10 @@ std::optional<BodySchedules> ProposeLocalTiles(const BodyRequest& request, Kerne
   const auto problem = MergedProblem(request, kernel, found, std::nullopt);
   if (!problem || problem->size.bytes < 4) return std::nullopt;
   const int64_t width = target.mem_width / problem->size.bytes;
-  return Tiled(
-      *problem, request.considered,
-      [&](auto observe) { return BestGpuTile(problem->size, target, observe); },
-      [&](const cost::GpuTile& tile, loop_nest::LoopNest& s) {
-        return Apply(tile, problem->axes, width, s, target);
-      });
+  return Tiled(BestGpuTiles(problem->size, target, 1 + request.considered), problem->nest,
+               [&](const cost::GpuTile& tile, loop_nest::LoopNest& s) {
+                 return Apply(tile, problem->axes, width, s, target);
+               });
 }
 
 }  // namespace tg::schedule

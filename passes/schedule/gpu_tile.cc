@@ -1,13 +1,13 @@
 #include "passes/schedule/gpu_tile.h"
 
 #include "passes/loop_nest/loop_nest.h"
+#include "passes/schedule/best_tiles.h"
 
 namespace tg::schedule {
 
-std::optional<cost::GpuTile> BestGpuTile(const cost::ContractionSize& size,
-                                         const passes::Target& target,
-                                         llvm::function_ref<void(const cost::GpuTile&)> observer) {
-  std::optional<cost::GpuTile> best;
+std::vector<cost::GpuTile> BestGpuTiles(const cost::ContractionSize& size,
+                                        const passes::Target& target, size_t most) {
+  std::vector<cost::GpuTile> best;
   const int64_t vector = target.mem_width / size.bytes, words = size.bytes / 4;
   // The remaining quarter holds addresses.
   const int64_t registers = target.vector_registers * 3 / 4;
@@ -36,15 +36,15 @@ std::optional<cost::GpuTile> BestGpuTile(const cost::ContractionSize& size,
             tile.seconds = cost::TimeOfSizes(size, [&](const cost::ContractionSize& s) {
               return cost::GpuTileSeconds(tile, s, target);
             });
-            if (observer) observer(tile);
-            if (!best || tile.seconds < best->seconds) best = tile;
+            KeepBest(best, tile, most);
           }
         }
       }
     }
   }
   const double without = cost::CachedTileSeconds(size, target);
-  return best && cost::GpuTileSeconds(*best, size, target) < without ? best : std::nullopt;
+  if (!best.empty() && cost::GpuTileSeconds(best[0], size, target) >= without) best.clear();
+  return best;
 }
 
 }  // namespace tg::schedule

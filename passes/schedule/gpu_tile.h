@@ -3,19 +3,17 @@
 #ifndef TG_PASSES_SCHEDULE_GPU_TILE_H_
 #define TG_PASSES_SCHEDULE_GPU_TILE_H_
 
-#include <optional>
+#include <cstddef>
+#include <vector>
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/cost/tile_cost.h"
 
 namespace tg::schedule {
 
-// The tile with the least predicted time. Returns nullopt if a schedule without copies to local
-// memory takes less time.
-// `observer` receives each tile whose time is predicted.
-std::optional<cost::GpuTile> BestGpuTile(
-    const cost::ContractionSize& size, const passes::Target& target,
-    llvm::function_ref<void(const cost::GpuTile&)> observer = nullptr);
+// The tiles with the least predicted times, at most `most`, the fastest first. None if a schedule
+// without copies to local memory takes less time.
+std::vector<cost::GpuTile> BestGpuTiles(const cost::ContractionSize& size,
+                                        const passes::Target& target, size_t most);
 
 }  // namespace tg::schedule
 

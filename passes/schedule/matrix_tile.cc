@@ -2,6 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "passes/loop_nest/loop_nest.h"
+#include "passes/schedule/best_tiles.h"
 
 namespace tg::schedule {
 namespace {
@@ -10,10 +11,10 @@ constexpr int64_t kRows = loop_nest::MatrixAxes::kRows, kColumns = loop_nest::Ma
 
 }  // namespace
 
-std::optional<cost::MatrixTile> BestMatrixTile(
-    const cost::ContractionSize& size, const MatrixInstruction& instruction,
-    const passes::Target& target, llvm::function_ref<void(const cost::MatrixTile&)> observer) {
-  std::optional<cost::MatrixTile> best;
+std::vector<cost::MatrixTile> BestMatrixTiles(const cost::ContractionSize& size,
+                                              const MatrixInstruction& instruction,
+                                              const passes::Target& target, size_t most) {
+  std::vector<cost::MatrixTile> best;
   for (const int64_t rows : {1, 2, 4}) {
     for (const int64_t lanes : {1, 2, 4, 8}) {
       for (const int64_t row_units : {1, 2, 4}) {
@@ -37,8 +38,7 @@ std::optional<cost::MatrixTile> BestMatrixTile(
               tile.seconds = cost::TimeOfSizes(size, [&](const cost::ContractionSize& s) {
                 return cost::MatrixTileSeconds(tile, s, instruction, target);
               });
-              if (observer) observer(tile);
-              if (!best || tile.seconds < best->seconds) best = tile;
+              KeepBest(best, tile, most);
             }
           }
         }

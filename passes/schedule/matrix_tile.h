@@ -10,12 +10,10 @@
 
 namespace tg::schedule {
 
-// The tile with the least predicted time; nullopt if none fits. `observer` receives each tile whose
-// time is predicted.
-std::optional<cost::MatrixTile> BestMatrixTile(
-    const cost::ContractionSize& size, const MatrixInstruction& instruction,
-    const passes::Target& target,
-    llvm::function_ref<void(const cost::MatrixTile&)> observer = nullptr);
+// The tiles with the least predicted times, at most `most`, the fastest first.
+std::vector<cost::MatrixTile> BestMatrixTiles(const cost::ContractionSize& size,
+                                              const MatrixInstruction& instruction,
+                                              const passes::Target& target, size_t most);
 
 }  // namespace tg::schedule
 
