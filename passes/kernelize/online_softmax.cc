@@ -14,6 +14,8 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/cost/bounds.h"
 #include "passes/cost/tile_cost.h"
+#include "passes/directives/directives.h"
+#include "passes/directives/in_two_parts.h"
 #include "passes/kernelize/expression_cost.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/softmax_blocks.h"
@@ -145,6 +147,11 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
       RowsOf(p, shapes, instruction.m) == 0) {
     return 0;
   }
+  // What a work-item computes of a row is a register tile in at most two steps.
+  const auto is_tile = [](int64_t tiles) {
+    return directive::InnerOfTwo(tiles, directive::Upcast::kMost) > 0;
+  };
+  if (!is_tile(results / instruction.n) || !is_tile(width / instruction.n)) return 0;
   const int64_t terms = shapes.Of(p.scores)[p.scores_axis].value();
   int64_t block = kMostTerms;
   while (block >= instruction.k &&

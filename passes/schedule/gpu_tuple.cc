@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/cost/tile_cost.h"
 #include "passes/directives/directives.h"
+#include "passes/directives/in_two_parts.h"
 #include "passes/schedule/contraction.h"
 #include "passes/schedule/rules.h"
 
@@ -204,9 +205,12 @@ class Writer {
   void Bind(std::initializer_list<std::string> axes) {
     for (const std::string& axis : axes) {
       if (axis.empty()) continue;
-      const int64_t size = to_.Size(axis);
-      int64_t inner = std::min(size, D::kMost);
-      while (size % inner != 0) --inner;
+      // An axis that cannot be divided so is too long for the directive, which refuses it.
+      const int64_t inner = directive::InnerOfTwo(to_.Size(axis), D::kMost);
+      if (inner == 0) {
+        to_.Try(D{{axis, std::nullopt}});
+        return;
+      }
       const auto parts = to_.Split(axis, inner);
       for (const std::string& part : {parts.second, parts.first}) {
         if (!part.empty()) to_.Try(D{{part, std::nullopt}});
