@@ -138,8 +138,8 @@ void ModelRun::Report() const {
   if (enqueue_seconds_.empty()) return;
   std::vector<double> enqueued = enqueue_seconds_;
   std::sort(enqueued.begin(), enqueued.end());
-  llvm::outs() << "until all was enqueued: least " << FormatSeconds(enqueued.front())
-               << ", median " << FormatSeconds(enqueued[enqueued.size() / 2]) << "\n";
+  llvm::outs() << "until all was enqueued: least " << FormatSeconds(enqueued.front()) << ", median "
+               << FormatSeconds(enqueued[enqueued.size() / 2]) << "\n";
 }
 
 absl::StatusOr<runtime::RunReport> ModelRun::MakeReport() const {
