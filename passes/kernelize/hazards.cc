@@ -33,8 +33,13 @@ struct BufferWriter {
 class Finder {
  public:
   Finder(const std::vector<KernelDraft>& drafts, Placement& placement, UseTable& uses,
-         const NodeMap<UseList>& read_uses, UOpSpan order)
-      : drafts_(drafts), placement_(placement), uses_(uses), read_uses_(read_uses), order_(order) {
+         const NodeMap<UseList>& read_uses, UOpSpan order, const MayJoin& may_join)
+      : drafts_(drafts),
+        placement_(placement),
+        uses_(uses),
+        read_uses_(read_uses),
+        order_(order),
+        may_join_(may_join) {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
@@ -194,7 +199,7 @@ class Finder {
       for (size_t v : part) local[v] = SIZE_MAX;
       std::vector<std::vector<size_t>> components = Components(before);
       if (components.size() == 1 && part.size() > 1) {
-        if (!BreakOne(part)) return;
+        if (!JoinAll(waits, part) && !BreakOne(part)) return;
         parts.push_back(std::move(part));
         continue;
       }
@@ -206,6 +211,25 @@ class Finder {
         parts.push_back(std::move(components[c]));
       }
     }
+  }
+
+  // Puts the drafts of a strongly connected component into one kernel, which reads before it
+  // writes. Returns false if that is not possible.
+  bool JoinAll(const Waits& waits, const std::vector<size_t>& part) {
+    const auto is_in = [&](size_t v) {
+      return std::find(part.begin(), part.end(), v) != part.end();
+    };
+    for (size_t v : part) {
+      const std::vector<size_t>& before = waits.before()[v];
+      if (v >= drafts_.size() || std::any_of(before.begin(), before.end(), is_in)) return false;
+    }
+    if (!may_join_(part)) return false;
+    for (size_t v : part) {
+      for (size_t i : by_writer_[v]) gone_[i] = gone_[i] || is_in(reads_[i].reader);
+      std::erase_if(out_.drafts[v], is_in);
+    }
+    out_.together.push_back(part);
+    return true;
   }
 
   // Removes read edges from a strongly connected component of kernels. Returns false if none can be
@@ -273,6 +297,7 @@ class Finder {
   UseTable& uses_;
   const NodeMap<UseList>& read_uses_;
   const UOpSpan order_;
+  const MayJoin& may_join_;
   std::vector<BufferWriter> writers_;
   NodeMap<size_t> writer_of_;  // by assign: 1 + position in writers_
   // By buffer: drafts that read it, and the version.
@@ -290,8 +315,9 @@ class Finder {
 }  // namespace
 
 WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
-                           UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order) {
-  return Finder(drafts, placement, uses, read_uses, order).Run();
+                           UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order,
+                           const MayJoin& may_join) {
+  return Finder(drafts, placement, uses, read_uses, order, may_join).Run();
 }
 
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,

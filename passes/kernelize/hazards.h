@@ -9,6 +9,7 @@
 #define TG_PASSES_KERNELIZE_HAZARDS_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -49,14 +50,23 @@ struct WriteAfterRead {
   // ordered (by `after`) after a node that waits for the assign. Null if there is none.
   const UOp* endless = nullptr;
 
+  // Drafts, each overwriting what the others read, that one kernel must hold. `drafts` does not
+  // order them among each other.
+  std::vector<std::vector<size_t>> together;
+
   bool Copies() const { return !copied.empty() || !snapshots.empty(); }
 };
 
+// Whether one kernel may hold all of these drafts, none of which needs what another one stores.
+using MayJoin = std::function<bool(const std::vector<size_t>&)>;
+
 // Finds the hazards of `drafts`, each of which stores one value. Cycles of kernels that wait for
-// each other are only searched for, and then all resolved, if there are no other conflicts.
+// each other are only searched for, and then all resolved, if there are no other conflicts: those
+// of drafts that `may_join` without a copy.
 // `order`: the nodes that the root reaches, sources first.
 WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
-                           UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
+                           UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order,
+                           const MayJoin& may_join);
 
 // Returns an error if no copy resolves a conflict. Without `copies`, the first conflict is an error
 // too, except a kCycle, which is resolved by storing one result in a separate buffer first. Without

@@ -38,6 +38,25 @@ bool ReadsInPlace(const KernelDraft& d, const UOp* version) {
   return true;
 }
 
+bool HasFewArguments(const std::vector<KernelDraft>& drafts, const std::vector<size_t>& members,
+                     int64_t max_inputs) {
+  NodeSet all;
+  int64_t count = 0;
+  for (const size_t m : members) {
+    for (const UOp* u : drafts[m].inputs) count += all.Insert(u) ? 1 : 0;
+    count += drafts[m].targets[0] && !all.Insert(drafts[m].targets[0]) ? 0 : 1;
+  }
+  return max_inputs == 0 || count <= max_inputs;
+}
+
+// Whether one kernel may hold both, of which `w` overwrites what `r` reads.
+bool Fits(const KernelDraft& w, const KernelDraft& r, Placement& placement, ShapeMap& shapes) {
+  return IsElementwiseDraft(r, shapes) && shapes.Of(w.nodes[0]) == shapes.Of(r.nodes[0]) &&
+         placement.Of(w.nodes[0]) == placement.Of(r.nodes[0]) &&
+         (!r.targets[0] || BufferOf(r.targets[0]) != BufferOf(w.targets[0])) &&
+         ReadsInPlace(r, w.targets[0]);
+}
+
 class Grouper {
  public:
   Grouper(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order, Placement& placement,
@@ -53,12 +72,20 @@ class Grouper {
         group_of_(drafts.size()) {
     std::iota(group_of_.begin(), group_of_.end(), size_t{0});
     for (size_t i = 0; i < drafts.size(); ++i) groups_.push_back({i});
+    for (const std::vector<size_t>& together : order.together) {
+      for (const size_t i : together) {
+        groups_[i].clear();
+        group_of_[i] = together[0];
+      }
+      groups_[together[0]] = together;
+    }
   }
 
   std::vector<std::vector<size_t>> Run() {
     std::vector<size_t> writers;
     for (size_t i = 0; i < drafts_.size(); ++i) {
-      const bool waits = !order_.drafts[i].empty() && drafts_[i].targets[0];
+      const bool waits =
+          !order_.drafts[i].empty() && drafts_[i].targets[0] && groups_[group_of_[i]].size() == 1;
       if (waits && IsElementwiseDraft(drafts_[i], shapes_)) writers.push_back(i);
     }
     // A writer's readers may be writers too, which have less before them.
@@ -91,12 +118,14 @@ class Grouper {
     std::vector<size_t> members = {writer};
     for (const size_t r : order_.drafts[writer]) {
       if (level_[r] != level) continue;
-      if (!Fits(writer, r)) return;
+      if (!Fits(drafts_[writer], drafts_[r], placement_, shapes_)) return;
       for (const size_t m : groups_[group_of_[r]]) {
         if (std::find(members.begin(), members.end(), m) == members.end()) members.push_back(m);
       }
     }
-    if (members.size() > max_members_ || !HasFewArguments(members)) return;
+    if (members.size() > max_members_ || !HasFewArguments(drafts_, members, max_inputs_)) {
+      return;
+    }
     level_[writer] = level;
     for (const size_t m : members) {
       groups_[group_of_[m]].clear();
@@ -122,24 +151,6 @@ class Grouper {
     return true;
   }
 
-  bool Fits(size_t writer, size_t reader) {
-    const KernelDraft &w = drafts_[writer], &r = drafts_[reader];
-    return IsElementwiseDraft(r, shapes_) && shapes_.Of(w.nodes[0]) == shapes_.Of(r.nodes[0]) &&
-           placement_.Of(w.nodes[0]) == placement_.Of(r.nodes[0]) &&
-           (!r.targets[0] || BufferOf(r.targets[0]) != BufferOf(w.targets[0])) &&
-           ReadsInPlace(r, w.targets[0]);
-  }
-
-  bool HasFewArguments(const std::vector<size_t>& members) const {
-    NodeSet all;
-    int64_t count = 0;
-    for (const size_t m : members) {
-      for (const UOp* u : drafts_[m].inputs) count += all.Insert(u) ? 1 : 0;
-      count += drafts_[m].targets[0] && !all.Insert(drafts_[m].targets[0]) ? 0 : 1;
-    }
-    return max_inputs_ == 0 || count <= max_inputs_;
-  }
-
   const std::vector<KernelDraft>& drafts_;
   const WriteAfterRead& order_;
   Placement& placement_;
@@ -159,6 +170,22 @@ bool IsElementwiseDraft(const KernelDraft& d, ShapeMap& shapes) {
          IsStatic(shapes.Of(d.nodes[0])) && (!d.targets[0] || IsWholeMemory(d.nodes[0]->src(0)));
 }
 
+bool CanUpdateTogether(const std::vector<KernelDraft>& drafts, const std::vector<size_t>& members,
+                       Placement& placement, ShapeMap& shapes, size_t max_members,
+                       int64_t max_inputs) {
+  if (members.size() > max_members) return false;
+  for (const size_t w : members) {
+    if (!drafts[w].targets[0]) return false;
+    for (const size_t r : members) {
+      if (r == w ? !IsElementwiseDraft(drafts[r], shapes)
+                 : !Fits(drafts[w], drafts[r], placement, shapes)) {
+        return false;
+      }
+    }
+  }
+  return HasFewArguments(drafts, members, max_inputs);
+}
+
 std::vector<std::vector<size_t>> FindInPlaceGroups(const std::vector<KernelDraft>& drafts,
                                                    const WriteAfterRead& order,
                                                    Placement& placement, ShapeMap& shapes,
@@ -166,7 +193,7 @@ std::vector<std::vector<size_t>> FindInPlaceGroups(const std::vector<KernelDraft
                                                    std::vector<size_t>& level) {
   const bool has_readers = std::any_of(order.drafts.begin(), order.drafts.end(),
                                        [](const auto& readers) { return !readers.empty(); });
-  if (!has_readers) return {};
+  if (!has_readers && order.together.empty()) return {};
   return Grouper(drafts, order, placement, shapes, max_members, max_inputs, level).Run();
 }
 

@@ -17,10 +17,17 @@ namespace tg::kernelize {
 // Whether the draft computes each element of a whole buffer without sums.
 bool IsElementwiseDraft(const KernelDraft& draft, ShapeMap& shapes);
 
+// Whether the drafts, which each overwrite what others of them read, may be one kernel of at most
+// `max_members`: they have one shape, and read the element that they write.
+bool CanUpdateTogether(const std::vector<KernelDraft>& drafts, const std::vector<size_t>& members,
+                       Placement& placement, ShapeMap& shapes, size_t max_members,
+                       int64_t max_inputs);
+
 // Returns groups of two to `max_members` drafts without reduces and of one shape. Each writer of a
 // group waits for readers of what it overwrites, which are in the group and read the element that
 // it writes; but for them, the group's drafts have one level. Lowers the level of the writers to
-// that one. `level`: by draft (Waits::Levels). `max_inputs`: buffers of a kernel; 0: no limit.
+// that one. Drafts that must be together are in one of the groups. `level`: by draft
+// (Waits::Levels). `max_inputs`: buffers of a kernel; 0: no limit.
 std::vector<std::vector<size_t>> FindInPlaceGroups(const std::vector<KernelDraft>& drafts,
                                                    const WriteAfterRead& order,
                                                    Placement& placement, ShapeMap& shapes,

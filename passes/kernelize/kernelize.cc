@@ -13,6 +13,7 @@
 #include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
+#include "passes/kernelize/in_place_groups.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/kernel_pool.h"
 #include "passes/kernelize/lane_rows.h"
@@ -122,7 +123,11 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}, numbers));
       WaitForMeasures(body.root, drafts.back());
     }
-    WriteAfterRead waits = FindHazards(drafts, placement, uses, read_uses, order.Get());
+    const auto may_join = [&](const std::vector<size_t>& members) {
+      return options.fuse && CanUpdateTogether(drafts, members, placement, shapes, kMaxSiblings,
+                                               options.max_inputs);
+    };
+    WriteAfterRead waits = FindHazards(drafts, placement, uses, read_uses, order.Get(), may_join);
     if (absl::Status s = CheckCopies(body, waits, context.Flag("copies"), context.Flag("cycles"));
         !s.ok()) {
       return s;

@@ -16,10 +16,6 @@
 namespace tg::kernelize {
 namespace {
 
-// The maximum number of siblings, enough for queries, keys, values and a gate. With more
-// results, a kernel takes longer to compile and saves little: the products of one shape beyond
-// these become another call of the same kernel.
-constexpr size_t kMaxSiblings = 4;
 // Slices are mostly copies, so only the number of arguments limits them.
 constexpr size_t kMaxSlices = 64;
 

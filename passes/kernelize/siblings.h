@@ -16,6 +16,11 @@
 
 namespace tg::kernelize {
 
+// The maximum number of siblings, enough for queries, keys, values and a gate. With more
+// results, a kernel takes longer to compile and saves little: the products of one shape beyond
+// these become another call of the same kernel.
+constexpr size_t kMaxSiblings = 4;
+
 // Returns groups of drafts, as positions in `drafts`; each group becomes one kernel. Positions in a
 // group ascend. Drafts that write parts of one buffer may share a group if the parts are disjoint.
 // No draft of a group reads or writes memory that another draft of the group overwrites, except

@@ -50,6 +50,11 @@ Waits::Waits(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order
     const std::vector<size_t>& readers = order.stored.Get(w);
     before_[v].insert(before_[v].end(), readers.begin(), readers.end());
   }
+  for (const std::vector<size_t>& together : order.together) {
+    std::vector<size_t> all;
+    for (size_t i : together) all.insert(all.end(), before_[i].begin(), before_[i].end());
+    for (size_t i : together) before_[i] = all;
+  }
 }
 
 std::vector<size_t> Waits::Levels() const {

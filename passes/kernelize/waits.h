@@ -22,7 +22,7 @@ class Waits {
   // variables are. This graph has no self-edges.
   explicit Waits(const std::vector<KernelDraft>& drafts);
   // The same, plus the dependences of each writer on the readers of the contents that it
-  // overwrites.
+  // overwrites. Drafts of one kernel depend on what each of them does.
   Waits(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order);
 
   // By vertex: the vertices that it waits for. Some are listed twice.

@@ -347,11 +347,12 @@ absl::Status DeviceSession::ExecuteHere(const GraphNeeds& needs, const VarMap& v
   times_.start = HostNanos();
   if (options_.observer != nullptr) {
     for (int64_t i = 0; i < times; ++i) TG_RETURN_IF_ERROR(ExecuteObserved(graph));
-    times_.end = HostNanos();
+    times_.enqueued = times_.end = HostNanos();
     return absl::OkStatus();
   }
   for (int64_t i = 1; i < times; ++i) TG_RETURN_IF_ERROR(last_plan_->Enqueue());
   TG_RETURN_IF_ERROR(last_plan_->Enqueue(options_.time_kernels ? &events : nullptr));
+  times_.enqueued = HostNanos();
   TG_RETURN_IF_ERROR(Finish());
   times_.end = HostNanos();
   for (size_t i = 0; i < events.size(); ++i) {

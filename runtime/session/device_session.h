@@ -68,8 +68,10 @@ struct SessionOptions : BuildOptions {
 // the start of the first, the end of the last, and the kernels of the last.
 struct RunTimes {
   int64_t start = 0, end = 0;        // HostNanos, from before the first enqueue to after the last
+  int64_t enqueued = 0;              // when all was enqueued
   std::vector<LaunchTimes> kernels;  // by kernel of the plan; zeros for an empty kernel
   double seconds() const { return static_cast<double>(end - start) * 1e-9; }
+  double enqueue_seconds() const { return static_cast<double>(enqueued - start) * 1e-9; }
 };
 
 class DeviceSession : public Session {

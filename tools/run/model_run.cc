@@ -237,6 +237,9 @@ absl::Status ModelRun::RunAll() {
       const runtime::RunTimes& times = device_->last_times();
       spans_.push_back({"run", times.start, times.end});
       run_seconds_.push_back(times.seconds());
+      if (!device_->devices()[0]->context()->info().is_native) {
+        enqueue_seconds_.push_back(times.enqueue_seconds());
+      }
       KeepLeast(times);
       if (!flags_.profile.empty()) runs_.push_back(times);
     } else {

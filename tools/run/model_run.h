@@ -155,6 +155,7 @@ class ModelRun {
   std::string least_size_;               // the size of whose plan least_ is (specializer.h)
   std::vector<runtime::RunTimes> runs_;  // all runs, for a trace
   std::vector<double> run_seconds_;      // of all runs
+  std::vector<double> enqueue_seconds_;  // their parts until all was enqueued, with a driver
 };
 
 }  // namespace tg::run

@@ -135,6 +135,11 @@ void ModelRun::Report() const {
   llvm::outs() << sorted.size() << " runs: least " << FormatSeconds(sorted.front()) << ", median "
                << FormatSeconds(sorted[sorted.size() / 2]) << ", mean " << FormatSeconds(mean)
                << ", most " << FormatSeconds(sorted.back()) << "\n";
+  if (enqueue_seconds_.empty()) return;
+  std::vector<double> enqueued = enqueue_seconds_;
+  std::sort(enqueued.begin(), enqueued.end());
+  llvm::outs() << "until all was enqueued: least " << FormatSeconds(enqueued.front()) << ", median "
+               << FormatSeconds(enqueued[enqueued.size() / 2]) << "\n";
 }
 
 absl::StatusOr<runtime::RunReport> ModelRun::MakeReport() const {

@@ -83,14 +83,16 @@ class Updates {
     const Value next = g_.Add(step_, g_.ConstInt(Scalar::kI32, 1));
     Write(step_, next);
     steps_ = g_.Cast(next, Scalar::kF32);
-    rate_ = Rate(schedule);
+    // What depends on the number of the step is stored, so that its write waits for no update.
+    first_ = g_.Stored(g_.Eq(step_, g_.ConstInt(Scalar::kI32, 0)));
+    rate_ = Stored(Rate(schedule));
     // 1 - beta^steps, without the cancellation of the difference.
     const auto unbiased = [&](double beta) {
       return g_.Neg(g_.Expm1(g_.Mul(steps_, Number(std::log(beta)))));
     };
     if (spec_.kind == OptimizerKind::kAdam || spec_.kind == OptimizerKind::kAdamW) {
-      first_share_ = spec_.beta1 > 0 ? unbiased(spec_.beta1) : Number(1);
-      second_share_ = spec_.beta2 > 0 ? unbiased(spec_.beta2) : Number(1);
+      first_share_ = spec_.beta1 > 0 ? Stored(unbiased(spec_.beta1)) : Number(1);
+      second_share_ = spec_.beta2 > 0 ? Stored(unbiased(spec_.beta2)) : Number(1);
     }
   }
 
@@ -98,7 +100,7 @@ class Updates {
     Value w = g_.Cast(trained.weight, Scalar::kF32), master = nullptr;
     if (BitWidth(trained.weight->dtype.scalar()) < 32) {
       master = StateLike(trained, ".master");
-      w = g_.Where(g_.Eq(step_, g_.ConstInt(Scalar::kI32, 0)), w, master);
+      w = g_.Where(first_, w, master);
     }
     const bool decays = spec_.decay > 0 && trained.decays &&
                         (!spec_.decay_matrices_only || g_.Rank(trained.weight) > 1);
@@ -144,6 +146,7 @@ class Updates {
 
  private:
   Value Number(double v) { return g_.Const(Scalar::kF32, v); }
+  Value Stored(Value v) { return IsConst(v) ? v : g_.Stored(v); }
 
   // Stores all gradients one after the other in one buffer, and gives those of the buffer instead.
   // So the sum of their squares is one long sum, whose parts are computed together, and not one
@@ -269,6 +272,7 @@ class Updates {
   GraphBuilder& g_;
   const OptimizerSpec& spec_;
   Value step_ = nullptr;     // the number of steps before this one
+  Value first_ = nullptr;    // whether this is the first step
   Value applies_ = nullptr;  // whether the step changes the weights; null: it does
   Value steps_ = nullptr;    // including this one, as f32[]
   Value rate_ = nullptr;
