@@ -6,10 +6,10 @@
 // work takes: a pool that waits until each of its threads has seen the launch waits for the
 // scheduler.
 //
-// Each thread begins with a share of its own, the same part of each launch. What it reads again
-// launch after launch, such as its rows of a matrix in a loop, is then in its own cache, and so is
-// much of what the launch before has written. A thread that has finished takes work from the end of
-// another's share.
+// Each thread begins with its share, the same part of each launch. What it reads again launch after
+// launch, such as its rows of a matrix in a loop, is then in its own cache, and so is much of what
+// the launch before has written. A thread that has finished takes work from the end of another's
+// share.
 #ifndef TG_RUNTIME_CPU_WORKER_POOL_H_
 #define TG_RUNTIME_CPU_WORKER_POOL_H_
 
