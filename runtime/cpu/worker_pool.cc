@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/arithmetic.h"
 #include "base/check.h"
 #include "runtime/cpu/processor.h"
 
@@ -22,13 +23,29 @@ void Pause() {
 #endif
 }
 
-uint64_t Packed(uint32_t round, uint32_t chunks) { return uint64_t{round} << 32 | chunks; }
+// The state of a share: chunks [begin, end) are left.
+constexpr int kPlaceBits = 16;
+constexpr int64_t kMostChunks = (int64_t{1} << kPlaceBits) - 1;
+
+struct Left {
+  uint32_t round;
+  int64_t begin, end;
+
+  static Left Of(uint64_t packed) {
+    return {static_cast<uint32_t>(packed >> 32),
+            static_cast<int64_t>(packed >> kPlaceBits) & kMostChunks,
+            static_cast<int64_t>(packed) & kMostChunks};
+  }
+  uint64_t Packed() const {
+    return uint64_t{round} << 32 | static_cast<uint64_t>(begin << kPlaceBits | end);
+  }
+};
 
 }  // namespace
 
-WorkerPool::WorkerPool(int threads) {
-  for (int i = 1; i < threads; ++i) {
-    threads_.emplace_back([this, &scratch = scratch_.emplace_back()] { Work(scratch); });
+WorkerPool::WorkerPool(int threads) : shares_(static_cast<size_t>(std::max(threads, 1))) {
+  for (size_t i = 1; i < shares_.size(); ++i) {
+    threads_.emplace_back([this, i, &scratch = scratch_.emplace_back()] { Work(i, scratch); });
   }
 }
 
@@ -47,32 +64,46 @@ void WorkerPool::Run(int64_t n, Job job) {
   }
   job_ = &job;
   n_ = n;
-  chunk_ = std::max<int64_t>(1, n / (threads() * kChunksPerThread));
-  const auto chunks = static_cast<uint32_t>((n + chunk_ - 1) / chunk_);
+  const int64_t parts = threads();
+  chunk_ = std::max({int64_t{1}, n / (parts * kChunksPerThread), CeilDiv(n, kMostChunks)});
+  const int64_t chunks = CeilDiv(n, chunk_);
   done_.store(0, std::memory_order_relaxed);
   const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
-  left_.store(Packed(round, chunks), std::memory_order_release);
+  for (int64_t t = 0; t < parts; ++t) {
+    const Left share = {round, chunks * t / parts, chunks * (t + 1) / parts};
+    shares_[static_cast<size_t>(t)].left.store(share.Packed(), std::memory_order_release);
+  }
   round_.store(round, std::memory_order_seq_cst);
   if (sleeping_.load(std::memory_order_seq_cst) > 0) round_.notify_all();
-  while (TakeChunk(round)) {
-  }
+  RunChunks(0, round);
   while (done_.load(std::memory_order_acquire) != chunks) Pause();
 }
 
-bool WorkerPool::TakeChunk(uint32_t round) {
-  uint64_t left = left_.load(std::memory_order_acquire);
-  do {
-    if (left >> 32 != round || static_cast<uint32_t>(left) == 0) return false;
-  } while (!left_.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel));
-  // The round cannot end before this chunk is done. Chunks are taken from the front.
-  const int64_t all = (n_ + chunk_ - 1) / chunk_;
-  const int64_t begin = (all - static_cast<uint32_t>(left)) * chunk_;
-  (*job_)(begin, std::min(begin + chunk_, n_));
-  done_.fetch_add(1, std::memory_order_release);
-  return true;
+int64_t WorkerPool::Take(Share& share, uint32_t round, bool first) {
+  uint64_t packed = share.left.load(std::memory_order_acquire);
+  for (;;) {
+    Left left = Left::Of(packed);
+    if (left.round != round || left.begin >= left.end) return -1;
+    const int64_t chunk = first ? left.begin++ : --left.end;
+    if (share.left.compare_exchange_weak(packed, left.Packed(), std::memory_order_acq_rel)) {
+      return chunk;
+    }
+  }
 }
 
-void WorkerPool::Work(Scratch& scratch) {
+void WorkerPool::RunChunks(size_t thread, uint32_t round) {
+  int64_t done = 0;
+  for (size_t k = 0; k < shares_.size(); ++k) {
+    Share& share = shares_[(thread + k) % shares_.size()];
+    // The round cannot end before the chunks that are taken here are counted.
+    for (int64_t c; (c = Take(share, round, k == 0)) >= 0; ++done) {
+      (*job_)(c * chunk_, std::min((c + 1) * chunk_, n_));
+    }
+  }
+  if (done > 0) done_.fetch_add(done, std::memory_order_release);
+}
+
+void WorkerPool::Work(size_t thread, Scratch& scratch) {
   PoolScratch() = &scratch;
   uint32_t seen = 0;
   for (;;) {
@@ -89,8 +120,7 @@ void WorkerPool::Work(Scratch& scratch) {
     }
     seen = round;
     if (stop_.load(std::memory_order_relaxed)) return;
-    while (TakeChunk(round)) {
-    }
+    RunChunks(thread, round);
   }
 }
 

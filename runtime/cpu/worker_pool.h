@@ -5,6 +5,11 @@
 // has begun. So a machine with other work on its processors delays a launch by no more than that
 // work takes: a pool that waits until each of its threads has seen the launch waits for the
 // scheduler.
+//
+// Each thread begins with its share, the same part of each launch. What it reads again launch after
+// launch, such as its rows of a matrix in a loop, is then in its own cache, and so is much of what
+// the launch before has written. A thread that has finished takes work from the end of another's
+// share.
 #ifndef TG_RUNTIME_CPU_WORKER_POOL_H_
 #define TG_RUNTIME_CPU_WORKER_POOL_H_
 
@@ -55,18 +60,26 @@ class WorkerPool {
   static Scratch& OwnScratch();
   static Scratch*& PoolScratch();
 
-  void Work(Scratch& scratch);
-  bool TakeChunk(uint32_t round);
+  // The chunks of a thread's share that nobody has taken, with the number of the round in the upper
+  // half. A thread that is late fails to take a chunk of a round that is over.
+  struct alignas(64) Share {
+    std::atomic<uint64_t> left{0};
+  };
+
+  // `thread`: 0 for the caller of Run.
+  void Work(size_t thread, Scratch& scratch);
+  // Runs chunks until none is left to take.
+  void RunChunks(size_t thread, uint32_t round);
+  // Takes the first chunk of a share, or the last one. -1: none is left.
+  static int64_t Take(Share& share, uint32_t round, bool first);
 
   // What is to be done in the current round. Written while no chunk is left to take.
   const Job* job_ = nullptr;
   int64_t n_ = 0, chunk_ = 1;
   std::mutex mutex_;  // of Run
 
-  // The number of the round in the upper half, and of the chunks that nobody has taken in the lower
-  // one. A thread that is late fails to take a chunk of a round that is over.
-  alignas(64) std::atomic<uint64_t> left_{0};
-  alignas(64) std::atomic<uint32_t> done_{0};   // chunks
+  std::vector<Share> shares_;                   // by thread
+  alignas(64) std::atomic<int64_t> done_{0};    // chunks
   alignas(64) std::atomic<uint32_t> round_{0};  // sleeping threads wait for a change
   std::atomic<int> sleeping_{0};
   std::atomic<bool> stop_{false};

@@ -44,6 +44,22 @@ TEST(WorkerPool, RoundsFollowEachOther) {
   EXPECT_EQ(sum, 0);
 }
 
+// One range waits until all others are done, so that another thread has to take the rest of the
+// share that it is in.
+TEST(WorkerPool, WhatAThreadHasNotBegunIsTakenByOthers) {
+  WorkerPool pool(2);
+  for (const int64_t slow : {0, 15, 16, 31}) {
+    std::atomic<int64_t> done = 0;
+    pool.Run(32, [&](int64_t begin, int64_t end) {
+      if (begin <= slow && slow < end) {
+        while (done < 32 - (end - begin)) std::this_thread::yield();
+      }
+      done += end - begin;
+    });
+    EXPECT_EQ(done, 32);
+  }
+}
+
 TEST(WorkerPool, AThreadThatFindsItBusyWorksAlone) {
   WorkerPool pool(3);
   std::vector<std::thread> threads;
