@@ -58,6 +58,7 @@ Value GraphBuilder::ConvTranspose(Value x, Value weight, Value bias, const Windo
   for (size_t i = 0; i < n; ++i) {
     const auto axis = static_cast<int64_t>(2 + i);
     const int64_t stride = window.strides[i], dilation = window.dilations[i];
+    const int64_t begin = window.pads_begin[i].value(), end = window.pads_end[i].value();
     // Zeros between the elements of the weight, and behind them.
     int64_t reach = window.kernel[i];
     if (dilation > 1 && stride > 1) {
@@ -70,8 +71,7 @@ Value GraphBuilder::ConvTranspose(Value x, Value weight, Value bias, const Windo
     } else if (dilation > 1) {
       plain.dilations[i] = dilation;
     }
-    const int64_t last =
-        stride == 1 ? 0 : std::max<int64_t>(0, output_padding[i] - window.pads_end[i]);
+    const int64_t last = stride == 1 ? 0 : std::max<int64_t>(0, output_padding[i] - end);
     const int64_t taps = (reach + last + stride - 1) / stride;
     pads[static_cast<size_t>(axis)].second = taps * stride - reach;
     spread.push_back(taps);
@@ -80,13 +80,12 @@ Value GraphBuilder::ConvTranspose(Value x, Value weight, Value bias, const Windo
     const int64_t around = plain.dilations[i] * (taps - 1);
     const int64_t whole = window.dilations[i] * (window.kernel[i] - 1);
     const bool moves = stride > 1;
-    plain.pads_begin.push_back(moves ? around : whole - window.pads_begin[i]);
-    plain.pads_end.push_back(moves ? around : whole - window.pads_end[i] + output_padding[i]);
+    plain.pads_begin.push_back(moves ? around : whole - begin);
+    plain.pads_end.push_back(moves ? around : whole - end + output_padding[i]);
     phases.strides.push_back(stride);
-    phases.start.push_back(moves ? window.pads_begin[i] : 0);
+    phases.start.push_back(moves ? begin : 0);
     const Dim spaced = MulDim(SubDim(Extent(x, axis), Dim(1)), Dim(stride));
-    phases.extents.push_back(AddDim(
-        spaced, Dim(whole + 1 + output_padding[i] - window.pads_begin[i] - window.pads_end[i])));
+    phases.extents.push_back(AddDim(spaced, Dim(whole + 1 + output_padding[i] - begin - end)));
   }
   // To [groups, filters, phases..., channels / groups, taps...], with the taps turned around.
   Ints order{0, 2}, flipped;

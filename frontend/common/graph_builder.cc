@@ -329,6 +329,7 @@ Dim GraphBuilder::FloorDivDim(const Dim& a, int64_t b) {
   if (!a.is_symbolic()) {
     return a.value() / b - (a.value() % b != 0 && (a.value() < 0) != (b < 0) ? 1 : 0);
   }
+  if (a.symbol()->op == Op::kMul && Dim(a.symbol()->src(1)) == Dim(b)) return a.symbol()->src(0);
   return ir_.Alu(Op::kFloorDiv, {a.symbol(), ir_.Index(b)});
 }
 

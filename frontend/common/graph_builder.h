@@ -213,7 +213,7 @@ class GraphBuilder {
   // ---- Windows (window.cc). x: [batch, channels, spatial...].
   struct Window {
     Ints kernel, strides, dilations;
-    Ints pads_begin, pads_end;
+    Shape pads_begin, pads_end;
   };
   // The windows over the last axes, as [..., out..., kernel...]. Padding has the value `fill`.
   Value Windows(Value x, const Window& window, Value fill);

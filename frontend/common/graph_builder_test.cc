@@ -31,7 +31,8 @@ WindowsCase RandomWindows(std::mt19937_64& rng) {
     w.pads_end.push_back(Pick(rng, 0, 2));
     c.extents.push_back(Pick(rng, 5, 8));
     const int64_t reach = w.dilations.back() * (w.kernel.back() - 1) + 1;
-    const int64_t free = c.extents.back() + w.pads_begin.back() + w.pads_end.back() - reach;
+    const int64_t free =
+        c.extents.back() + w.pads_begin.back().value() + w.pads_end.back().value() - reach;
     c.counts.push_back(free / w.strides.back() + 1);
   }
   return c;
@@ -80,18 +81,19 @@ TEST_F(GraphBuilderTest, Convolves) {
     const Array x = Random({2, 2 * groups, in[0], in[1]});
     const Array k = Random({3 * groups, 2, w.kernel[0], w.kernel[1]});
     const Array bias = Random({3 * groups});
-    ExpectElements(
-        g_->Conv(Input(x), Input(k), Input(bias), w, groups), {2, 3 * groups, out[0], out[1]},
-        [&](const Ints& at) {
-          double sum = bias({at[1]});
-          ForEach({2, w.kernel[0], w.kernel[1]}, [&](const Ints& t) {
-            const int64_t i = at[2] * w.strides[0] + t[1] * w.dilations[0] - w.pads_begin[0];
-            const int64_t j = at[3] * w.strides[1] + t[2] * w.dilations[1] - w.pads_begin[1];
-            if (i < 0 || i >= in[0] || j < 0 || j >= in[1]) return;
-            sum += x({at[0], at[1] / 3 * 2 + t[0], i, j}) * k({at[1], t[0], t[1], t[2]});
-          });
-          return sum;
-        });
+    ExpectElements(g_->Conv(Input(x), Input(k), Input(bias), w, groups),
+                   {2, 3 * groups, out[0], out[1]}, [&](const Ints& at) {
+                     double sum = bias({at[1]});
+                     ForEach({2, w.kernel[0], w.kernel[1]}, [&](const Ints& t) {
+                       const int64_t i =
+                           at[2] * w.strides[0] + t[1] * w.dilations[0] - w.pads_begin[0].value();
+                       const int64_t j =
+                           at[3] * w.strides[1] + t[2] * w.dilations[1] - w.pads_begin[1].value();
+                       if (i < 0 || i >= in[0] || j < 0 || j >= in[1]) return;
+                       sum += x({at[0], at[1] / 3 * 2 + t[0], i, j}) * k({at[1], t[0], t[1], t[2]});
+                     });
+                     return sum;
+                   });
   }
 }
 
@@ -122,8 +124,8 @@ TEST_F(GraphBuilderTest, ConvolvesTransposed) {
     for (size_t i = 0; i < 2; ++i) {
       output_padding.push_back(Pick(rng_, 0, w.strides[i] - 1));
       const int64_t reach = w.dilations[i] * (w.kernel[i] - 1) + 1;
-      out.push_back((extents[i] - 1) * w.strides[i] - w.pads_begin[i] - w.pads_end[i] + reach +
-                    output_padding[i]);
+      out.push_back((extents[i] - 1) * w.strides[i] - w.pads_begin[i].value() -
+                    w.pads_end[i].value() + reach + output_padding[i]);
     }
     if (out[2] <= 0 || out[3] <= 0) continue;
     const Array x = Random({2, 2 * groups, extents[0], extents[1]});
@@ -136,7 +138,7 @@ TEST_F(GraphBuilderTest, ConvolvesTransposed) {
           ForEach({2, extents[0], extents[1], w.kernel[0], w.kernel[1]}, [&](const Ints& t) {
             for (int i = 0; i < 2; ++i) {
               const int64_t to = t[1 + i] * w.strides[i] + t[3 + i] * w.dilations[i];
-              if (to - w.pads_begin[i] != at[2 + i]) return;
+              if (to - w.pads_begin[i].value() != at[2 + i]) return;
             }
             const int64_t channel = at[1] / 3 * 2 + t[0];
             sum += x({at[0], channel, t[1], t[2]}) * k({channel, at[1] % 3, t[3], t[4]});
@@ -212,8 +214,8 @@ TEST_F(GraphBuilderTest, FoldsWindowsToTheirPlaces) {
                      double sum = 0;
                      ForEach({shape[1], shape[2], shape[3], shape[4]}, [&](const Ints& t) {
                        for (size_t i = 0; i < 2; ++i) {
-                         const int64_t place =
-                             t[i] * w.strides[i] + t[2 + i] * w.dilations[i] - w.pads_begin[i];
+                         const int64_t place = t[i] * w.strides[i] + t[2 + i] * w.dilations[i] -
+                                               w.pads_begin[i].value();
                          if (place != at[1 + i]) return;
                        }
                        sum += x({at[0], t[0], t[1], t[2], t[3]});

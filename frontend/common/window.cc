@@ -148,7 +148,7 @@ Value GraphBuilder::FoldWindows(Value x, const Window& w, const Shape& extents) 
     // Tap k of a window is d * k elements after the window's start. Rows that are read with a
     // length that is smaller by d each begin d elements later.
     const int64_t front = d * (k - 1);
-    const Dim padded = AddDim(extents[i], Dim(w.pads_begin[i] + w.pads_end[i]));
+    const Dim padded = AddDim(extents[i], AddDim(w.pads_begin[i], w.pads_end[i]));
     const Dim skewed = AddDim(padded, Dim(front + s));
     pad_last(front, SubDim(AddDim(padded, Dim(d + s)), MulDim(count, Dim(s))));
     x = Slice(Flatten(x, last - 1, last + 1), -1, 0, MulDim(skewed, Dim(k)));
@@ -156,8 +156,8 @@ Value GraphBuilder::FoldWindows(Value x, const Window& w, const Shape& extents) 
     Shape rows = ShapeOf(x);
     rows.back() = Dim(k);
     rows.push_back(skewed);
-    const int64_t start = front + w.pads_begin[i];
-    x = Permute(Slice(Reshape(x, rows), -1, start, AddDim(extents[i], Dim(start))), back);
+    const Dim start = AddDim(w.pads_begin[i], Dim(front));
+    x = Permute(Slice(Reshape(x, rows), -1, start, AddDim(extents[i], start)), back);
     summed.push_back(static_cast<int64_t>(tap));
   }
   return Sum(x, summed);

@@ -141,8 +141,12 @@ void DeformConv(NodeContext& c) {
   if (!w) return;
   const Shape out(places.begin() + 2, places.end());
   for (size_t i = 0; i < n; ++i) {
+    if (w->pads_begin[i].is_symbolic()) {
+      c.Fail("auto_pad with a stride over a symbolic extent");
+      return;
+    }
     if (shape[2 + i].is_symbolic() || out[i].is_symbolic()) continue;
-    const int64_t free = shape[2 + i].value() + w->pads_begin[i] + w->pads_end[i] -
+    const int64_t free = shape[2 + i].value() + w->pads_begin[i].value() + w->pads_end[i].value() -
                          w->dilations[i] * (kernel[i] - 1) - 1;
     if (free >= 0 && free / w->strides[i] + 1 == out[i].value()) continue;
     c.Fail(absl::StrCat("offsets of ", out[i].value(), " windows over ", shape[2 + i].value(),
@@ -166,7 +170,7 @@ void DeformConv(NodeContext& c) {
       return AlongAxis(g, g.Cast(k, type), points.size(), axis);
     };
     const Value start = g.Sub(numbers(out[i], w->strides[i], 1 + n + i),
-                              g.Const(type, static_cast<double>(w->pads_begin[i])));
+                              g.Const(type, static_cast<double>(w->pads_begin[i].value())));
     const Value tap = g.Add(start, numbers(Dim(kernel[i]), w->dilations[i], 1 + i));
     const Value at = g.Add(tap, Component(g, offsets, 1 + axes, static_cast<int64_t>(i)));
     sampled.push_back(TapsAt(g, at, shape[2 + i], Interpolation::kLinear, Border::kZeros, true));

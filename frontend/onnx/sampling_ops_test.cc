@@ -117,6 +117,46 @@ TEST_F(SamplingOpsTest, RefusesStridesOf0) {
   EXPECT_EQ(error_, "a window, stride or dilation below 1");
 }
 
+// Symbolic axes give what axes of this many elements give with the pads as numbers.
+TEST_F(SamplingOpsTest, PadsWindowsOverSymbolicAxes) {
+  using Attributes = std::vector<Attribute>;
+  const auto compare = [&](std::string_view op, int64_t n, const Attributes& asked, Attributes told,
+                           const Attributes& both) {
+    const Array x = Random({n, 1, 2}), weight = Random({3, 2, 5});
+    const auto windows = [&](Value v, Attributes attributes) {
+      std::vector<Value> inputs{g_->Permute(v, {1, 2, 0})};
+      if (op == "Conv") inputs.push_back(Known(weight));
+      attributes.insert(attributes.end(), both.begin(), both.end());
+      return Import(op, 19, inputs, attributes)[0];
+    };
+    const Array expected = Evaluate(windows(Known(x), std::move(told)));
+    const Value open = windows(SymbolicInput(x, "n", 12), asked);
+    ASSERT_EQ(error_, "");
+    ExpectElements(open, expected.shape, [&](const Ints& at) { return expected(at); });
+  };
+  const Attribute kernel = Attr("kernel_shape", Ints{5});
+  for (const int64_t n : {1, 4, 7, 12}) {
+    for (int64_t stride = 1; stride <= 5; ++stride) {
+      const Attribute strides = Attr("strides", Ints{stride});
+      const int64_t all = ((n + stride - 1) / stride - 1) * stride + 5 - n;
+      for (const bool upper : {false, true}) {
+        const int64_t begin = upper ? all / 2 : all - all / 2;
+        const Attributes asked{Attr("auto_pad", upper ? "SAME_UPPER" : "SAME_LOWER")};
+        const Attributes told{Attr("pads", Ints{begin, all - begin})};
+        compare("Conv", n, asked, told, {strides});
+        compare("MaxPool", n, asked, told, {strides, kernel});
+        for (const int counts : {0, 1})
+          compare("AveragePool", n, asked, told,
+                  {strides, kernel, Attr("count_include_pad", counts)});
+      }
+      if (n < 3 || stride > 3) continue;
+      const Attributes ceil{Attr("pads", Ints{2, 2}), Attr("ceil_mode", 1)};
+      for (const char* op : {"MaxPool", "AveragePool"})
+        compare(op, n, ceil, ceil, {strides, kernel});
+    }
+  }
+}
+
 TEST_F(SamplingOpsTest, RefusesAGridOfOtherAxes) {
   Import("GridSample", 20, {Input(Random({1, 1, 4, 4})), Input(Random({1, 2, 2, 3}))});
   EXPECT_EQ(error_, "a grid f64[1, 2, 2, 3] into f64[1, 1, 4, 4]");

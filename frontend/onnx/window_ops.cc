@@ -75,18 +75,29 @@ std::optional<GraphBuilder::Window> WindowOf(NodeContext& c, Value x, const Ints
   if (mode != "SAME_UPPER" && mode != "SAME_LOWER") return w;
   for (size_t i = 0; i < n; ++i) {
     const Dim& extent = c.g.Extent(x, static_cast<int64_t>(i) + 2);
-    const int64_t reach = w.dilations[i] * (kernel[i] - 1) + 1;
-    int64_t all = reach - w.strides[i];
-    if (!extent.is_symbolic()) {
-      const int64_t out = (extent.value() + w.strides[i] - 1) / w.strides[i];
-      all = (out - 1) * w.strides[i] + reach - extent.value();
-    } else if (w.strides[i] != 1) {
-      c.Fail("auto_pad with a stride over a symbolic extent");
+    const int64_t reach = w.dilations[i] * (kernel[i] - 1) + 1, stride = w.strides[i];
+    if (extent.is_symbolic() && reach > 1 && reach < stride) {
+      c.Fail("auto_pad of a window shorter than its stride, over a symbolic extent");
       return std::nullopt;
     }
-    all = std::max<int64_t>(all, 0);
-    w.pads_begin[i] = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
-    w.pads_end[i] = all - w.pads_begin[i];
+    if (extent.is_symbolic() && reach == 1) {
+      w.pads_begin[i] = w.pads_end[i] = 0;
+      continue;
+    }
+    // As many windows as strides are begun in the axis; `padded` is where the last one ends.
+    const Dim windows = c.g.FloorDivDim(c.g.AddDim(extent, Dim(stride - 1)), stride);
+    const Dim padded = c.g.AddDim(c.g.MulDim(windows, Dim(stride)), Dim(reach - stride));
+    Dim all = c.g.SubDim(padded, extent);
+    if (!c.g.ok()) return std::nullopt;
+    if (!all.is_symbolic()) all = Dim(std::max<int64_t>(all.value(), 0));
+    const int64_t up = mode == "SAME_UPPER" ? 0 : 1;
+    const auto half = [&](const Dim& d) { return c.g.FloorDivDim(c.g.AddDim(d, Dim(up)), 2); };
+    // Pads of different extents differ by less than a stride, so their halves may be one number.
+    const Dim least = half(Dim(reach - stride)), greatest = half(Dim(reach - 1));
+    Dim& begin = w.pads_begin[i];
+    begin = all.is_symbolic() && least == greatest ? least : half(all);
+    w.pads_end[i] =
+        all.is_symbolic() ? c.g.SubDim(padded, c.g.AddDim(begin, extent)) : c.g.SubDim(all, begin);
   }
   return w;
 }
@@ -154,17 +165,23 @@ void AddCeilPads(NodeContext& c, Value x, GraphBuilder::Window& w) {
   if (!c.Int("ceil_mode", 0)) return;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
     const Dim& extent = c.g.Extent(x, static_cast<int64_t>(i) + 2);
+    const int64_t reach = w.dilations[i] * (w.kernel[i] - 1) + 1, stride = w.strides[i];
+    Dim& end = w.pads_end[i];
     if (extent.is_symbolic()) {
-      c.Fail("ceil_mode over a symbolic extent");
-      return;
+      // The last window begins before the input's end wherever that is. What is more than it needs
+      // is less than a stride.
+      if (end.is_symbolic() || end.value() + stride > reach) {
+        c.Fail("ceil_mode of a window that may begin behind a symbolic extent");
+        return;
+      }
+      end = Dim(end.value() + stride - 1);
+      continue;
     }
-    const int64_t reach = w.dilations[i] * (w.kernel[i] - 1) + 1;
-    const int64_t free = extent.value() + w.pads_begin[i] + w.pads_end[i] - reach;
-    int64_t more = (w.strides[i] - free % w.strides[i]) % w.strides[i];
+    const int64_t begin = w.pads_begin[i].value();
+    const int64_t free = extent.value() + begin + end.value() - reach;
+    const int64_t more = (stride - free % stride) % stride;
     // A window that would begin in the padding behind the input is left out.
-    const int64_t last = free + more;
-    if (last >= extent.value() + w.pads_begin[i]) more = 0;
-    w.pads_end[i] += more;
+    if (free + more < extent.value() + begin) end = Dim(end.value() + more);
   }
 }
 
@@ -246,8 +263,8 @@ void AveragePool(NodeContext& c) {
     std::vector<std::pair<Dim, Dim>> pads(c.g.Rank(x), {0, 0});
     for (size_t i = 0; i < told.kernel.size(); ++i) {
       pads[2 + i] = {told.pads_begin[i], told.pads_end[i]};
-      counted.pads_begin[i] -= told.pads_begin[i];
-      counted.pads_end[i] -= told.pads_end[i];
+      counted.pads_begin[i] = 0;
+      counted.pads_end[i] = c.g.SubDim(counted.pads_end[i], told.pads_end[i]);
     }
     ones = c.g.Pad(ones, pads, c.g.Like(f, 1));
   }

@@ -1,12 +1,13 @@
 """Compares random small networks of pictures or sequences of any size with ONNX Runtime.
 
     python3 tools/onnx/open_sizes.py [--tg-run=bazel-bin/tools/tg-run] [--device=native] [--count=1000] [--seed=1]
-                                     [--kind=pictures|sequences]
+                                     [--kind=pictures|sequences] [--every=4]
 
 Needs the Python packages onnx, onnxruntime and numpy. A network is a chain of one to four operators. It is
 compiled with --max for both sizes, and its general plan runs for a size drawn at random, 1 and odd ones
-among them; every fourth network also with the size as a number. Prints what differs by more than 1e-3 of
-the largest value, what only open sizes refuse, and counts. What is refused with numbers too is left out.
+among them; of --every networks one also with the size as a number, and by the interpreter with the sizes
+open. Prints what differs by more than 1e-3 of the largest value, what only open sizes refuse, and counts.
+What is refused with numbers too is left out.
 """
 
 import argparse
@@ -68,7 +69,7 @@ class Pictures(Network):
     """Of shape [1, channels, h, v]."""
 
     def operators(self):
-        return [self.conv, self.conv, self.depthwise, self.pool, self.pool, self.unary,
+        return [self.conv, self.conv, self.depthwise, self.pool, self.pool, self.same, self.unary,
                 self.pad, self.resize, self.scale, self.slice, self.excite,
                 self.transposed, self.softmax, self.scores, self.concat]
 
@@ -89,6 +90,21 @@ class Pictures(Network):
     def pool(self):
         self.add(self.random.choice(["MaxPool", "AveragePool"]), self.last, pads=self.between(0, 1, 4),
                  kernel_shape=self.between(2, 3, 2), strides=self.between(1, 2, 2))
+
+    def same(self):
+        """As many results as strides are begun, or as windows are."""
+        kernel, pads = self.between(1, 4, 2), {"auto_pad": self.random.choice(["SAME_UPPER", "SAME_LOWER"])}
+        strides = [self.random.choice([s for s in (1, 2, 3) if k in (1,) or s <= k]) for k in kernel]
+        op = self.random.choice(["MaxPool", "AveragePool", "Conv", "ceil"])
+        if op == "Conv":
+            outputs = self.random.choice([1, 3, 8, 16])
+            self.add(op, self.last, self.weights(outputs, self.channels, *kernel), strides=strides, **pads)
+            self.channels = outputs
+        elif op == "ceil":
+            self.add(self.random.choice(["MaxPool", "AveragePool"]), self.last, kernel_shape=[max(k, 2) for k in kernel],
+                     strides=[min(s, k, 2) for s, k in zip(strides, kernel)], ceil_mode=1)
+        else:
+            self.add(op, self.last, kernel_shape=kernel, strides=strides, **pads)
 
     def pad(self):
         pads = [0, 0] + self.between(0, 2, 2) + [0, 0] + self.between(0, 2, 2)
@@ -249,12 +265,12 @@ class Sequences(Network):
 KINDS = {"pictures": Pictures, "sequences": Sequences}
 
 
-def run(options, folder, output, *extra):
+def run(options, folder, output, *extra, device=None):
     """The output, or the error's text."""
     result = folder / "y.npy"
     result.unlink(missing_ok=True)
     done = subprocess.run(
-        [options.tg_run, f"--device={options.device}", "--cache=false", folder / "m.onnx", "--input",
+        [options.tg_run, f"--device={device or options.device}", "--cache=false", folder / "m.onnx", "--input",
          f"x={folder}/x.npy", "--output", f"{output}={result}", *extra], capture_output=True, text=True)
     return np.load(result) if done.returncode == 0 else done.stderr.strip()[-200:]
 
@@ -272,6 +288,7 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=KINDS, default="pictures")
+    parser.add_argument("--every", type=int, default=4)
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     equal = wrong = left_out = 0
@@ -291,11 +308,14 @@ def main():
             sizes = ["--max", f"h={LARGEST}", "--max", f"v={LARGEST}", "--specialize=false"]
             general = run(options, folder, network.last, *sizes)
             bad = differs(general, expected)
-            fixed = run(options, folder, network.last) if bad or seed % 4 == 0 else expected
+            fixed = interpreted = expected
+            if bad or seed % options.every == 0:
+                fixed = run(options, folder, network.last)
+                interpreted = run(options, folder, network.last, *sizes[:4], device="reference")
             if isinstance(fixed, str) or expected.size == 0:
                 left_out += 1
                 continue
-            if bad or differs(fixed, expected):
+            if bad or differs(fixed, expected) or differs(interpreted, expected):
                 wrong += 1
                 print(f"seed {seed}: {[n.op_type for n in network.nodes]} of {network.size}:",
                       general if isinstance(general, str) else "values differ", flush=True)
