@@ -237,22 +237,32 @@ class Recurrence {
     return layer_.lengths ? g_.Where(Runs(t), h, g_.Like(h, 0)) : h;
   }
 
-  // The recurrent product, which the kernel behind it in a loop reads for each of its results.
-  Value StateProduct(Value rows, int64_t first, int64_t last) {
-    const Value product = product_(rows, 2, d_, first, last);
-    return is_loop_ && layer_.kind != "RNN" ? g_.Stored(product) : product;
+  // What the state contributes to gates [first, last). In a loop each gate has its product,
+  // so that one kernel computes the gates of a unit and its next state. Not where sequences end
+  // early: a state that is kept is no value that the next one is computed from.
+  std::vector<Value> StateGates(Value rows, int64_t first, int64_t last) {
+    std::vector<Value> gates;
+    if (is_loop_ && !layer_.lengths) {
+      for (int64_t i = first; i < last; ++i) gates.push_back(product_(rows, 2, d_, i, i + 1));
+      return gates;
+    }
+    Value all = product_(rows, 2, d_, first, last);
+    // The kernel behind it reads the product for each of its results.
+    if (is_loop_ && layer_.kind != "RNN") all = g_.Stored(all);
+    for (int64_t i = 0; i < last - first; ++i) gates.push_back(Gate(all, i, i + 1));
+    return gates;
   }
 
   State Step(Value x, const State& state) {
     if (layer_.kind == "LSTM") return LstmStep(x, state);
     if (layer_.kind == "GRU") return GruStep(x, state);
-    return {Apply(0, g_.Add(x, StateProduct(state.h, 0, 1))), nullptr};
+    return {Apply(0, g_.Add(x, StateGates(state.h, 0, 1)[0])), nullptr};
   }
 
   State LstmStep(Value x, const State& state) {
-    const Value sums = g_.Add(x, StateProduct(state.h, 0, 4));
+    const std::vector<Value> of_state = StateGates(state.h, 0, 4);
     const auto gate = [&](int64_t i, int64_t peephole, Value cell) {
-      const Value sum = Gate(sums, i, i + 1);
+      const Value sum = g_.Add(Gate(x, i, i + 1), of_state[static_cast<size_t>(i)]);
       return peepholes_ && peephole >= 0
                  ? g_.Add(sum, g_.Mul(Gate(peepholes_, peephole, peephole + 1), cell))
                  : sum;
@@ -268,18 +278,18 @@ class Recurrence {
 
   State GruStep(Value x, const State& state) {
     const bool linear = c_.Int("linear_before_reset", 0) != 0;
-    const Value sums = StateProduct(state.h, 0, linear ? 3 : 2);
+    const std::vector<Value> of_state = StateGates(state.h, 0, linear ? 3 : 2);
     const auto gate = [&](int64_t i) {
-      return Apply(0, g_.Add(Gate(x, i, i + 1), Gate(sums, i, i + 1)));
+      return Apply(0, g_.Add(Gate(x, i, i + 1), of_state[static_cast<size_t>(i)]));
     };
     const Value update = gate(0), reset = gate(1);
     Value recurrent = nullptr;
     if (linear) {
-      recurrent = Gate(sums, 2, 3);
+      recurrent = of_state[2];
       if (recurrent_bias_) recurrent = g_.Add(recurrent, recurrent_bias_);
       recurrent = g_.Mul(reset, recurrent);
     } else {
-      recurrent = StateProduct(g_.Mul(reset, state.h), 2, 3);
+      recurrent = StateGates(g_.Mul(reset, state.h), 2, 3)[0];
     }
     const Value hidden = Apply(1, g_.Add(Gate(x, 2, 3), recurrent));
     // (1 - z) h' + z h

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
@@ -43,7 +44,9 @@ class Finder {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
-      if (d.targets[0]) AddWriter(d.nodes[0], i);
+      for (size_t n = 0; n < d.nodes.size(); ++n) {
+        if (d.targets[n]) AddWriter(d.nodes[n], i);
+      }
       for (const UOp* version : d.inputs) AddReader(i, version);
       if (d.reads_target) AddReader(i, d.targets[0]);
     }
@@ -71,7 +74,9 @@ class Finder {
           const bool unaffected =
               (needs.Get(version) & bit) != 0 || WritesElsewhere(writers_[w], version);
           old[w].push_back(!unaffected);
-          Order(w, r, version, unaffected, needs.Get(drafts_[r].nodes[0]) & bit, waits);
+          const bool needs_new = llvm::any_of(
+              drafts_[r].nodes, [&](const UOp* u) { return (needs.Get(u) & bit) != 0; });
+          Order(w, r, version, unaffected, needs_new, waits);
         }
       }
     }

@@ -41,9 +41,7 @@ int64_t TermsOf(const UOp* reduce, ShapeMap& shapes) {
 }
 
 // The shape of the stored value with axes split as the plan says; empty if the plan splits none.
-const Shape& RowsOf(const MaterializationPlan& plan, const UOp* node) {
-  return plan.realized[static_cast<size_t>(plan.number.Get(node)) - 1].rows;
-}
+const Shape& RowsOf(const MaterializationPlan& plan, const UOp* node) { return plan.Of(node).rows; }
 
 // Computes the key of a draft without building anything. Visits the expressions in the order of
 // Drafter and appends each node, the numbers of its sources, and the slot and shape of what is

@@ -1,6 +1,7 @@
 #include "passes/kernelize/kernelize.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
         analysis::BaseAxes(module, *draft.kernel, shapes, draft.kernel->body.Order())));
   }
   for (const UOp* u : draft.nodes) {
-    const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];
+    const Realized& r = plan.Of(u);
     absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
                     std::string(Mnemonic(u->op)), " by ", name, ": ", r.reason.text, "\n");
     for (const UOp* k : staged.Get(u)) {
@@ -79,8 +80,9 @@ size_t CountVersions(UOpSpan order) {
 }
 
 // `hoister` moves values that are computed once to @init; null: no value is moved.
-absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, KernelPool& pool,
-                            passes::PassContext& context) {
+// `is_repeated`: the graph is a loop's body.
+absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hoister* hoister,
+                            KernelPool& pool, passes::PassContext& context) {
   Body& body = graph.body;
   ShapeMap shapes(module, *body.context);
   NodeSet fused;
@@ -91,7 +93,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
-  if (hoister) LayLanesInRows(module, body, shapes, context.target, fused, order.Get());
+  if (hoister)
+    LayLanesInRows(module, body, shapes, context.target, is_repeated, fused, order.Get());
   std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   NodeSet pieces;
@@ -107,20 +110,25 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   // The number of rounds is bounded: each round except the last one adds a buffer for an assign or
   // a copy of a version, and does so at most once for each node.
   const size_t most = 2 * CountVersions(order.Get()) + 1;
+  const auto find_joint = [&] {
+    return options.fuse ? JointAssigns(order.Get(), shapes, context.target) : JointAssigns();
+  };
+  JointAssigns joint = find_joint();
   const FusionChoices choices = FindPredictedMoves(
-      {module, body, order.Get(), shapes, context.target, options, fused}, context.workers);
+      {module, body, order.Get(), shapes, context.target, options, fused, joint}, context.workers);
   for (size_t round = 0;; ++round) {
     TG_CHECK(round < most);
     Placement placement(module, body, order.Get());
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
-    const MaterializationPlan plan =
-        PlanMaterialization({module, body, order.Get(), shapes, context.target, options, fused},
-                            choices, uses, read_uses);
+    const MaterializationPlan plan = PlanMaterialization(
+        {module, body, order.Get(), shapes, context.target, options, fused, joint}, choices, uses,
+        read_uses);
     DraftNumbers numbers;
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
-      drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}, numbers));
+      if (joint.LeaderOf(r.node) != r.node) continue;
+      drafts.push_back(DraftKernel(module, body, shapes, plan, joint.Members(r.node), numbers));
       WaitForMeasures(body.root, drafts.back());
     }
     const auto may_join = [&](const std::vector<size_t>& members) {
@@ -135,6 +143,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
     if (waits.Copies()) {
       CopyThroughBuffers(body, waits, fused);
       FuseEverywhere(module, body, fused, order.Get());
+      joint = find_joint();
       context.statistics["kernelize.copies"] +=
           static_cast<int64_t>(waits.copied.size() + waits.snapshots.size());
       continue;
@@ -150,7 +159,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         kernels.push_back(std::move(drafts[group[0]]));
       } else {
         std::vector<const UOp*> nodes;
-        for (size_t i : group) nodes.push_back(plan.realized[i].node);
+        for (size_t i : group) nodes.push_back(drafts[i].nodes[0]);
         kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes), numbers));
         WaitForMeasures(body.root, kernels.back());
       }
@@ -169,19 +178,37 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
 }
 
+// The names of the bodies of loops.
+std::set<std::string, std::less<>> RepeatedGraphs(const Module& module) {
+  std::set<std::string, std::less<>> names;
+  for (const auto& graph : module.graphs) {
+    const Body& body = graph->body;
+    for (const UOp* u : PostOrder(body.root)) {
+      if (u->op != Op::kRepeat) continue;
+      names.emplace(body.context->String(static_cast<StringId>(u->word(0))));
+    }
+  }
+  return names;
+}
+
 absl::Status Run(Module& module, passes::PassContext& context) {
   if (absl::Status s = LowerLoops(module); !s.ok()) return s;
+  const std::set<std::string, std::less<>> repeated = RepeatedGraphs(module);
   const size_t kernels_before = module.kernels.size();
   KernelPool pool(module);
   Hoister hoister(module, context.target);
   for (const auto& graph : module.graphs) {
     if (graph->name == kInitGraph) continue;
     Hoister* own = context.Flag("init") ? &hoister : nullptr;
-    if (absl::Status s = KernelizeGraph(module, *graph, own, pool, context); !s.ok()) return s;
+    const bool is_repeated = repeated.contains(graph->name);
+    if (absl::Status s = KernelizeGraph(module, *graph, is_repeated, own, pool, context); !s.ok()) {
+      return s;
+    }
   }
   hoister.Finish();
   if (Graph* init = module.FindGraph(kInitGraph)) {
-    if (absl::Status s = KernelizeGraph(module, *init, nullptr, pool, context); !s.ok()) return s;
+    if (absl::Status s = KernelizeGraph(module, *init, false, nullptr, pool, context); !s.ok())
+      return s;
   }
   if (context.Flag("share")) ShareKernels(module, kernels_before, context);
   return absl::OkStatus();

@@ -34,8 +34,12 @@ bool Repeats(const UOp* u, size_t axis, ShapeMap& shapes) {
 class RowsWriter {
  public:
   RowsWriter(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
-             const NodeSet& fused)
-      : b_(*body.context), shapes_(shapes), target_(target), fused_(fused) {
+             bool is_repeated, const NodeSet& fused)
+      : b_(*body.context),
+        shapes_(shapes),
+        target_(target),
+        is_repeated_(is_repeated),
+        fused_(fused) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
     }
@@ -67,7 +71,8 @@ class RowsWriter {
     const Shape& shape = shapes_.Of(product);
     for (size_t n = 0; n < 2; ++n) {
       const UOp *weights = product->src(n), *other = product->src(1 - n);
-      if (!HasSymbolicRows(weights, other, shape, terms)) continue;
+      const bool has_symbolic_rows = HasSymbolicRows(weights, other, shape, terms);
+      if (!has_symbolic_rows && !is_repeated_) continue;
       std::optional<size_t> lanes;
       for (size_t k = 0; k < shape.size(); ++k) {
         if (shape[k].is_symbolic() || llvm::is_contained(terms, static_cast<int64_t>(k))) continue;
@@ -75,8 +80,9 @@ class RowsWriter {
         if (!lanes || shape[*lanes].value() < shape[k].value()) lanes = k;
       }
       if (!lanes) continue;
-      const std::optional<StoredFactor> stored = FindStored(weights, *lanes, shapes_);
+      const std::optional<StoredFactor> stored = FindStored(weights, *lanes, shapes_, is_repeated_);
       if (!stored || !fixed_.Contains(stored->value)) continue;
+      if (!has_symbolic_rows && IsInnermost(shapes_.Of(stored->value), stored->axis)) continue;
       const UOp* laid = InRows(*stored);
       if (!laid) continue;
       llvm::SmallVector<const UOp*, 3> srcs(product->srcs().begin(), product->srcs().end());
@@ -103,7 +109,7 @@ class RowsWriter {
   const UOp* InRows(const StoredFactor& stored) {
     const UOp* x = stored.value;
     const Shape& shape = shapes_.Of(x);
-    if (!IsStatic(shape) || IsMovement(x->op)) return nullptr;
+    if (!IsStatic(shape) || (IsMovement(x->op) && !is_repeated_)) return nullptr;
     const int64_t element = ByteSize(x->dtype.scalar()), lanes = shape[stored.axis].value();
     const int64_t rows = NumElements(shape) / std::max<int64_t>(1, lanes);
     if (rows < 2 || lanes * element < target_.alu_width || target_.cache_line % element != 0) {
@@ -129,6 +135,7 @@ class RowsWriter {
   Builder b_;
   ShapeMap& shapes_;
   const passes::Target& target_;
+  const bool is_repeated_;
   const NodeSet& fused_;
   std::unordered_set<std::string_view> params_;
   NodeSet fixed_;  // made of params
@@ -137,9 +144,9 @@ class RowsWriter {
 }  // namespace
 
 void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,
-                    const passes::Target& target, NodeSet& fused, UOpSpan order) {
+                    const passes::Target& target, bool is_repeated, NodeSet& fused, UOpSpan order) {
   if (!target.HasVectors() || target.HidesWaits()) return;
-  RowsWriter writer(module, body, shapes, target, fused);
+  RowsWriter writer(module, body, shapes, target, is_repeated, fused);
   if (!writer.HasParams()) return;
   RewriteGraph(body, fused, order, [&](const UOp* u) {
     writer.See(u);

@@ -1,4 +1,5 @@
-// Stores the weights of products with a symbolic number of rows as a CPU's vectors read them.
+// Stores the weights of products with a symbolic number of rows, and of products that a loop
+// repeats, as a CPU's vectors read them.
 #ifndef TG_PASSES_KERNELIZE_LANE_ROWS_H_
 #define TG_PASSES_KERNELIZE_LANE_ROWS_H_
 
@@ -15,8 +16,11 @@ namespace tg::kernelize {
 // axis of the lanes innermost, and with an odd number of cache lines from one row to the next, so
 // that rows which are read together do not evict each other. Such a copy is moved to @init
 // (hoist.h), and read in place. Updates `fused` (prepare.h).
+//
+// `is_repeated`: the graph is a loop's body. Then so are all its products, since each iteration
+// would make the copy again; where the lanes are innermost already, nothing is stored.
 void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,
-                    const passes::Target& target, NodeSet& fused, UOpSpan order);
+                    const passes::Target& target, bool is_repeated, NodeSet& fused, UOpSpan order);
 
 }  // namespace tg::kernelize
 

@@ -17,6 +17,7 @@
 #include "ir/shape.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "passes/kernelize/joint_assigns.h"
 #include "passes/kernelize/uses.h"
 #include "passes/target.h"
 
@@ -48,6 +49,10 @@ struct MaterializationPlan {
   NodeMap<int> number;             // 1 + position in `realized`; 0: computed in place
   llvm::DenseMap<const UOp*, StagedValue> staged;
 
+  // Of a node that is realized.
+  const Realized& Of(const UOp* u) const {
+    return realized[static_cast<size_t>(number.Get(u)) - 1];
+  }
   bool IsRealized(const UOp* u) const { return number.Get(u) != 0; }
 };
 
@@ -82,6 +87,7 @@ struct PlannedGraph {
   // Nodes that are computed in place at any cost, together with all nodes below them down to nodes
   // that must be stored.
   const NodeSet& fused;
+  const JointAssigns& joint;
 };
 
 // Decisions that predictions of whole kernels have made (predicted_moves.h), and not bounds: values

@@ -25,6 +25,7 @@ Planner::Planner(const PlannedGraph& graph, const FusionChoices& choices, UseTab
       options_(graph.options),
       choices_(choices),
       known_(known),
+      joint_(graph.joint),
       fused_(graph.fused),
       read_uses_(read_uses),
       reasons_(forced) {
@@ -54,7 +55,9 @@ MaterializationPlan Planner::Run() {
   for (const UOp* u : order_) {
     if (!reasons_.Has(u)) continue;
     plan.realized.push_back({u, reasons_.Of(u), {}});
-    if (kernels_[u].serial || kernels_[u].divided) plan.realized.back().rows = RowsOf(u);
+    const UOp* kernel = joint_.LeaderOf(u);
+    const KernelState& state = kernels_[kernel];
+    if (state.serial || state.divided) plan.realized.back().rows = RowsOf(kernel);
     plan.number[u] = static_cast<int>(plan.realized.size());
   }
   return plan;
@@ -117,7 +120,8 @@ void Planner::Visit(const UOp* u) {
   if (reasons_.Has(u)) {
     UseList& reads = read_uses_[u];
     reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
-    node_uses_[u] = {uses_.Root(u, facts_.rows.Get(u))};
+    const UOp* kernel = joint_.LeaderOf(u);
+    node_uses_[u] = {uses_.Root(kernel, facts_.rows.Get(kernel))};
   }
   if (u->op == Op::kReduceAxis && !gathers_.Is(u)) {
     for (UseId use : node_uses_[u]) {

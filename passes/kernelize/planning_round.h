@@ -120,6 +120,7 @@ class Planner {
   const MaterializationOptions& options_;
   const FusionChoices& choices_;
   const FusionFacts& known_;
+  const JointAssigns& joint_;
   NodeSet fused_;            // nodes computed in place at any cost
   NodeMap<uint32_t> users_;  // by node: the number of its users, and one of them
   NodeMap<const UOp*> last_user_;

@@ -64,7 +64,8 @@ class PlanChanger {
     std::vector<const UOp*> values;
     size_t staged = 0;
     NodeSet seen;
-    llvm::SmallVector<const UOp*, 32> stack = {ComputedValue(node)};
+    llvm::SmallVector<const UOp*, 32> stack;
+    for (const UOp* u : kernel.draft.nodes) stack.push_back(ComputedValue(u));
     while (!stack.empty()) {
       const UOp* u = stack.pop_back_val();
       if (u != node && IsLeaf(u)) continue;

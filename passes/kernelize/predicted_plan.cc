@@ -15,6 +15,7 @@ PredictedPlan PlanPredictor::Plan(const FusionChoices& choices) {
   planned.plan = PlanMaterialization(graph_, choices, uses_, read_uses);
   std::vector<size_t> unknown;
   for (const Realized& r : planned.plan.realized) {
+    if (graph_.joint.LeaderOf(r.node) != r.node) continue;
     bool is_new = false;
     PredictedKernel kernel = Draft(planned.plan, r.node, &is_new);
     if (kernel.draft.copy) continue;
@@ -56,7 +57,8 @@ PredictedKernel PlanPredictor::Draft(const MaterializationPlan& plan, const UOp*
                                      bool* is_new) {
   PredictedKernel out;
   KernelDraft& draft = out.draft;
-  draft = DraftKernel(graph_.module, graph_.body, graph_.shapes, plan, {node}, numbers_);
+  draft = DraftKernel(graph_.module, graph_.body, graph_.shapes, plan, graph_.joint.Members(node),
+                      numbers_);
   if (draft.copy) return out;
   const std::string key =
       draft.key.empty() ? analysis::StructuralKey(draft.kernel->body, draft.kernel->body.Order())

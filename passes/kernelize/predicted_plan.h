@@ -27,7 +27,7 @@ struct PredictedPlan {
 
   // Why the value of a kernel of this plan is stored.
   const Reason& ReasonOf(const PredictedKernel& kernel) const {
-    return plan.realized[static_cast<size_t>(plan.number.Get(kernel.draft.nodes[0])) - 1].reason;
+    return plan.Of(kernel.draft.nodes[0]).reason;
   }
 };
 
@@ -51,7 +51,8 @@ class PlanPredictor {
   double SecondsBeyond(const PredictedPlan& plan, const PredictedPlan& other) const;
 
  private:
-  // The kernel that stores `node`. *is_new: its body is not known yet; then it is built.
+  // The kernel that stores `node` and its joint assigns. *is_new: its body is not known yet; then
+  // it is built.
   PredictedKernel Draft(const MaterializationPlan& plan, const UOp* node, bool* is_new);
   double Predict(const PredictedKernel& kernel) const;
 

@@ -40,7 +40,8 @@ bool WritesPart(const KernelDraft& d) {
 // The slice of a buffer that the draft stores, if it reads nothing of that slice. A kernel may
 // store many slices, unless they are sums.
 std::optional<Slice> StoredSlice(const KernelDraft& d) {
-  const bool plain = d.targets[0] && !d.copy && !d.reads_target && d.reduce_terms.empty();
+  const bool plain =
+      d.nodes.size() == 1 && d.targets[0] && !d.copy && !d.reads_target && d.reduce_terms.empty();
   return plain ? SliceOf(d.nodes[0]->src(0)) : std::nullopt;
 }
 
@@ -127,12 +128,12 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
   for (size_t i = 0; i < drafts.size(); ++i) {
     if (has_group[i]) continue;
     const KernelDraft& d = drafts[i];
-    const Shape& rows = plan.realized[i].rows;
+    const Shape& rows = plan.Of(d.nodes[0]).rows;
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
     const std::optional<Slice>& slice = slices[i];
-    if (options.fuse && (slice || WritesWhole(d) || WritesPart(d)) && !d.copy && IsStatic(shape) &&
-        !IsMatrixTile(d, shapes, target)) {
+    if (options.fuse && d.nodes.size() == 1 && (slice || WritesWhole(d) || WritesPart(d)) &&
+        !d.copy && IsStatic(shape) && !IsMatrixTile(d, shapes, target)) {
       // The key that the drafts of a group have in common: the level, the device, the shape, the
       // reduces. On a GPU also whether the work-items of a group may share the reduces, which they
       // may not in a kernel that overwrites what it reads.

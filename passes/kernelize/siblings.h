@@ -25,8 +25,8 @@ constexpr size_t kMaxSiblings = 4;
 // group ascend. Drafts that write parts of one buffer may share a group if the parts are disjoint.
 // No draft of a group reads or writes memory that another draft of the group overwrites, except
 // the element that both compute (in_place_groups.h). `drafts`:
-// the drafts of `plan`, one per value. `pieces`: assigns of parts of a buffer that nothing reads
-// before all are done (concatenate.h).
+// the drafts of `plan`; one of several values already (joint_assigns.h) is a group by itself.
+// `pieces`: assigns of parts of a buffer that nothing reads before all are done (concatenate.h).
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const MaterializationPlan& plan,
                                               const NodeSet& pieces, const WriteAfterRead& order,

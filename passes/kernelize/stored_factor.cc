@@ -36,7 +36,8 @@ const UOp* StoredFactor::ReadFrom(Context& context, const UOp* x) const {
   return x;
 }
 
-std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes) {
+std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes,
+                                       bool or_slice) {
   StoredFactor out;
   // Not a cast that rounds, since its result is what is stored.
   const auto widens = [](const UOp* u) {
@@ -44,11 +45,13 @@ std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap&
   };
   const UOp* u = factor;
   for (; IsMovement(u->op) || widens(u); u = u->src(0)) {
+    if (u->op != Op::kCast) {
+      const std::optional<size_t> source = SourceAxis(u, axis, shapes);
+      if (!source && or_slice && u->op == Op::kShrink) break;
+      if (!source) return std::nullopt;
+      axis = *source;
+    }
     out.above.push_back(u);
-    if (u->op == Op::kCast) continue;
-    const std::optional<size_t> source = SourceAxis(u, axis, shapes);
-    if (!source) return std::nullopt;
-    axis = *source;
   }
   out.value = u;
   out.axis = axis;

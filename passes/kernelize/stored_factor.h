@@ -22,8 +22,9 @@ struct StoredFactor {
 };
 
 // What is stored of a factor, and which of its axes is axis `axis` of the factor, whole. Nullopt if
-// none is.
-std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes);
+// none is. `or_slice`: or the slice of it that has this axis whole.
+std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes,
+                                       bool or_slice = false);
 
 bool IsInnermost(const Shape& shape, size_t axis);
 // The axes in their order, with `axis` behind the others.
