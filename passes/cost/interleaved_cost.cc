@@ -13,7 +13,7 @@ namespace {
 
 // Registers of a work-item without those for its sums: addresses, counters, and operands in flight.
 constexpr double kBaseRegisters = 32;
-// A sum, and the operands of its next addition.
+// A sum, and the operands of its next addition. Those of a matrix instruction are its fragments.
 constexpr double kRegistersOfSum = 2.5;
 // A unit's cache moves two sectors in the time that local memory takes for the bytes of one, and
 // looks up three lines in the time that local memory takes for the bytes of two. Fitted.
@@ -117,7 +117,10 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target) {
     for (const uint16_t i : a.nest.lanes) own *= work.loops[i].is_term ? 1 : work.loops[i].trips;
     sums = std::max(sums, own);
   }
-  const double registers = items * (kBaseRegisters + kRegistersOfSum * sums);
+  double fragments = 0;
+  for (const MemoryAccess& a : work.accesses) fragments += a.fragment_registers;
+  const double operands = fragments > 0 ? sums + fragments : kRegistersOfSum * sums;
+  const double registers = items * (kBaseRegisters + operands);
   double groups = std::min(static_cast<double>(target.max_unit_items) / items,
                            static_cast<double>(target.unit_registers) / registers);
   std::map<int64_t, double> local;  // by buffer

@@ -164,6 +164,16 @@ TEST(Residence, GroupsDivideRegistersAndLocalMemory) {
   EXPECT_EQ(ResidentGroups(work, target), 3);
 }
 
+TEST(Residence, OperandsOfMatrixInstructionsAreFragments) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(1);
+  work.loops.push_back({"u", 16, Steps::kLanes});
+  work.arithmetic.push_back({{{0, 1}, {3}}, 1, Scalar::kF32, 16});
+  work.accesses = {Load({0, 1}, {0, 1, 0, 1}, {3})};
+  work.accesses[0].fragment_registers = 8;
+  EXPECT_EQ(ResidentGroups(work, target), 18);  // 32 work-items of 56 registers
+}
+
 TEST(Waits, RoundsOfGroupsFollowOnEachOther) {
   const passes::Target target = Interleaved();
   ScheduledWork work = Work(10);

@@ -33,6 +33,10 @@ struct WorkLoop {
   bool is_shuffled = false;
 };
 
+// The operations of a work-item that divide an element into the two parts that a matrix instruction
+// takes (MatrixInstruction::in_parts): a limit, a rounding of two operations, and a difference.
+inline constexpr double kPartInstructions = 4;
+
 // Positions of loops in ScheduledWork::loops, the outermost first.
 using LoopList = llvm::SmallVector<uint16_t, 8>;
 
@@ -75,8 +79,10 @@ struct MemoryAccess {
   // loops behind them are the copy's. 0: it fills no such copy.
   size_t around_copy = 0;
   double quotients = 0;  // quotients and remainders in its address
-  // The work-items of a matrix instruction that share the elements of these lanes among them.
+  // The work-items of a matrix instruction that share the elements of these lanes among them, and
+  // what each of them holds of the fragments, in registers of 32 bits.
   double spread = 1;
+  double fragment_registers = 0;
 };
 
 // Operations on one element, in the steps of their loops.

@@ -299,9 +299,20 @@ class WorkBuilder {
     MemoryAccess m = InCopy(value);
     const AxisSet axes = nests_.AxesOfBases(value.varies);
     m.nest = nests_.NestOf(axes);
-    if (!s_.matrices.empty()) m.spread = ItemsOfMatrix(axes);
+    if (!s_.matrices.empty()) AddFragments(axes, m);
     m.is_broadcast = IsBroadcast(m, nullptr, axes);
     work_.accesses.push_back(std::move(m));
+  }
+
+  // The fragments that a matrix instruction reads of a copy. Each work-item divides its elements
+  // into the parts that the instruction takes.
+  void AddFragments(const AxisSet& axes, MemoryAccess& m) {
+    const bool in_parts = s_.matrices[0].instruction.in_parts;
+    m.spread = ItemsOfMatrix(axes);
+    m.fragment_registers =
+        work_.Lanes(m.nest) / m.spread * m.element_bytes / 4 * (in_parts ? 2 : 1);
+    if (!in_parts) return;
+    work_.arithmetic.push_back({m.nest, kPartInstructions / m.spread, Scalar::kF32, 0, false});
   }
 
   // The work-items of a matrix instruction along whose axes `axes` do not vary: they share the

@@ -56,7 +56,7 @@ void ProposeResults(ScheduleBuilder& t, Proposals& to, bool gathers) {
 }
 
 // Results that share no loads are still computed some at a time, so that an addition need not wait
-// for the one before it, as long as every core gets enough of them.
+// for the one before it, as long as every core gets some of them.
 VectorAxes::RegisterTile RowsOfTerms(const ScheduleBuilder& t, const VectorAxes& lanes) {
   const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
   if (globals.empty() || lanes.reduces().size() != 1 || t.IsSymbolic(globals.back())) return {};
@@ -65,7 +65,7 @@ VectorAxes::RegisterTile RowsOfTerms(const ScheduleBuilder& t, const VectorAxes&
   const int64_t side = t.target().tile_side;
   const int64_t rows =
       t.TileAlong(globals.back(), side, PowerOfTwoDivisor(t.Size(globals.back()), side));
-  if (rows == 1 || results / rows < EnoughGroups(t)) return {};
+  if (rows == 1 || results / rows < t.target().compute_units) return {};
   return {{globals.back(), rows}};
 }
 
@@ -139,7 +139,7 @@ void ProposeVectorsOfTerms(ScheduleBuilder& t, Proposals& to) {
   std::vector<VectorAxes::RegisterTile> tiles = lanes.TilesOfTerms(
       lanes.reduces().size() < 2 ? t.target().MaxTile() : t.target().MaxAccumulators());
   if (llvm::all_of(tiles, [](const auto& tile) { return tile.empty(); })) {
-    tiles = {RowsOfTerms(t, lanes)};
+    tiles = {RowsOfTerms(t, lanes), {}};
   }
   const ScheduleBuilder::State plain = t.Save();
   ScheduleBuilder::State best = plain;
