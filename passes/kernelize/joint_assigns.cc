@@ -19,8 +19,8 @@ using Assigns = llvm::SmallVector<const UOp*, 2>;
 
 class JointFinder {
  public:
-  JointFinder(UOpSpan order, ShapeMap& shapes, const passes::Target& target)
-      : order_(order), shapes_(shapes), target_(target) {}
+  JointFinder(UOpSpan order, ShapeMap& shapes, Placement& placement, const passes::Target& target)
+      : order_(order), shapes_(shapes), placement_(placement), target_(target) {}
 
   std::vector<std::vector<const UOp*>> Run() {
     if (!FindCandidates()) return {};
@@ -99,7 +99,8 @@ class JointFinder {
     NodeSet seen;
     std::vector<const UOp*> stack;
     for (const UOp* m : members) {
-      if (shapes_.Of(m) != shapes_.Of(members[0])) return false;
+      const bool same_shape = shapes_.Of(m) == shapes_.Of(members[0]);
+      if (!same_shape || placement_.Of(m) != placement_.Of(members[0])) return false;
       stack.push_back(m->src(1));
     }
     while (!stack.empty()) {
@@ -125,6 +126,7 @@ class JointFinder {
 
   const UOpSpan order_;
   ShapeMap& shapes_;
+  Placement& placement_;
   const passes::Target& target_;
   NodeSet read_;                  // versions that something else than an assign to them uses
   SparseNodeMap<size_t> writes_;  // by buffer: its assigns
@@ -135,8 +137,9 @@ class JointFinder {
 
 }  // namespace
 
-JointAssigns::JointAssigns(UOpSpan order, ShapeMap& shapes, const passes::Target& target)
-    : groups_(JointFinder(order, shapes, target).Run()) {
+JointAssigns::JointAssigns(UOpSpan order, ShapeMap& shapes, Placement& placement,
+                           const passes::Target& target)
+    : groups_(JointFinder(order, shapes, placement, target).Run()) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     for (const UOp* u : groups_[g]) group_of_[u] = g + 1;
   }

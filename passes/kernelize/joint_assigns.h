@@ -13,6 +13,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/walk.h"
+#include "passes/kernelize/placement.h"
 #include "passes/target.h"
 
 namespace tg::kernelize {
@@ -20,8 +21,8 @@ namespace tg::kernelize {
 class JointAssigns {
  public:
   JointAssigns() = default;
-  // `order`: the nodes of a prepared graph, sources first.
-  JointAssigns(UOpSpan order, ShapeMap& shapes, const passes::Target& target);
+  // `order`: the nodes of a prepared graph, sources first. Members are on one device.
+  JointAssigns(UOpSpan order, ShapeMap& shapes, Placement& placement, const passes::Target& target);
 
   // The first member of the group of `u`; `u` itself where it has none.
   const UOp* LeaderOf(const UOp* u) const {

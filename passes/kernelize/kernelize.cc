@@ -111,7 +111,9 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hois
   // a copy of a version, and does so at most once for each node.
   const size_t most = 2 * CountVersions(order.Get()) + 1;
   const auto find_joint = [&] {
-    return options.fuse ? JointAssigns(order.Get(), shapes, context.target) : JointAssigns();
+    if (!options.fuse) return JointAssigns();
+    Placement placement(module, body, order.Get());
+    return JointAssigns(order.Get(), shapes, placement, context.target);
   };
   JointAssigns joint = find_joint();
   const FusionChoices choices = FindPredictedMoves(
