@@ -6,14 +6,11 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/contractions.h"
-#include "passes/kernelize/materialization.h"
+#include "passes/kernelize/siblings.h"
 #include "passes/kernelize/versions.h"
 
 namespace tg::kernelize {
 namespace {
-
-// The maximum number of members, as of siblings (siblings.cc).
-constexpr size_t kMaxMembers = 4;
 
 using Assigns = llvm::SmallVector<const UOp*, 2>;
 
@@ -28,7 +25,7 @@ class JointFinder {
     std::vector<std::vector<const UOp*>> groups;
     for (const UOp* u : order_) {
       std::vector<const UOp*> members = members_.Get(u);
-      if (members.size() > 1 && members.size() <= kMaxMembers && FitTogether(members)) {
+      if (members.size() > 1 && members.size() <= kMaxSiblings && FitTogether(members)) {
         groups.push_back(std::move(members));
       }
     }
@@ -79,7 +76,7 @@ class JointFinder {
         leaders = {leader_.Get(a)};
       }
       // A value of many assigned ones is no state of a step.
-      if (!leaders.empty() && leaders.size() <= kMaxMembers) below[u] = std::move(leaders);
+      if (!leaders.empty() && leaders.size() <= kMaxSiblings) below[u] = std::move(leaders);
     }
   }
 
