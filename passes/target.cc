@@ -51,7 +51,7 @@ std::vector<Target> MakePresets() {
   gpu.name = "cl-gpu";
   gpu.doc = "any OpenCL 1.2 GPU, nothing optional";
   gpu.is_gpu = true;
-  gpu.form_error = 0.25;
+  gpu.form_error = 0.1;
   gpu.fp64 = false;
   gpu.vector_registers = 64;
   gpu.accumulator_registers = gpu.tile_registers = 8;  // with more, fewer groups run at a time
@@ -74,6 +74,7 @@ std::vector<Target> MakePresets() {
   gpu.items_per_unit = 256;
   gpu.kernel_seconds = 4e-6;
   gpu.sector_bytes = 32;
+  gpu.request_bytes = 64;
   gpu.accesses_in_turn = 0.7;
   gpu.step_seconds = 4.2e-7;
   gpu.overlapped_instructions = 40;

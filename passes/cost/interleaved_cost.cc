@@ -15,13 +15,20 @@ namespace {
 constexpr double kBaseRegisters = 32;
 // A sum, and the operands of its next addition. Those of a matrix instruction are its fragments.
 constexpr double kRegistersOfSum = 2.5;
-// A unit's cache moves two sectors in the time that local memory takes for the bytes of one, and
-// looks up three lines in the time that local memory takes for the bytes of two. Fitted.
-constexpr double kSectorTime = 1.0 / 2, kLineTime = 2.0 / 3;
+// A unit's cache moves two sectors, or looks up two lines, in the time that local memory takes for
+// the bytes of one. Fitted.
+constexpr double kCacheTime = 1.0 / 2;
 
-// A multiplication and a shift for a quotient, the same again and a difference for a remainder, and
-// a comparison with its bound, each with half the rate of floats.
-constexpr double kQuotientInstructions = 8;
+// What the address of a fill waits for a quotient and a remainder, in instructions. A work-item's
+// fills have several addresses, whose instructions do not wait for each other. Fitted.
+constexpr double kQuotientInstructions = 2;
+// The waits of a fill whose buffer is in use until a barrier, by those of one that takes turns with
+// another one. Fitted.
+constexpr double kOneBuffer = 3.0 / 2;
+
+// By how much more the shorter terms delay the longest where a unit has one group, which stops at
+// the barriers of its copies. Fitted.
+constexpr double kAlone = 1.0 / 2;
 
 double GroupsOfUnit(const ScheduledWork& work, const passes::Target& target) {
   return std::ceil(std::max(1.0, work.Trips(Steps::kGroups)) / target.compute_units);
@@ -82,19 +89,17 @@ Runs RunsOf(const ScheduledWork& work, const MemoryAccess& access, double width,
 // bytes of local memory.
 double WordBytes(const passes::Target& target) { return 4.0 * target.subgroup_size; }
 
-// The time of one instruction of a subgroup, as that of bytes of local memory: in a cache,
-// those of whole sectors and of each line that is looked up.
+// The time of one instruction of a subgroup, as that of bytes of local memory: in a cache, that of
+// each line that is looked up.
 double MovedBytes(const ScheduledWork& work, const MemoryAccess& access, double width,
                   const passes::Target& target) {
-  const auto sector = static_cast<double>(target.FetchedBytes());
-  const double word = 4.0 * target.subgroup_size;  // what all work-items of a subgroup move at once
   const auto bytes_of = [&](double unit) {
     const Runs runs = RunsOf(work, access, width, unit / access.element_bytes, target);
     return runs.runs * std::ceil(runs.elements * access.element_bytes / unit) * unit;
   };
   // Rows of local memory are padded, so that neighbours are in different banks.
   if (access.is_local) return bytes_of(width * access.element_bytes);
-  return std::max(kSectorTime * bytes_of(sector), kLineTime * bytes_of(word));
+  return kCacheTime * bytes_of(WordBytes(target));  // a line for each subgroup's words
 }
 
 // The same of one fill of a copy in local memory.
@@ -103,7 +108,7 @@ double BytesOfFill(const MemoryAccess& access, const FillForm& fill, const passe
   if (access.is_local) return std::max(words, fill.elements * access.element_bytes);
   const auto sector = static_cast<double>(target.FetchedBytes());
   const double sectors = std::ceil(fill.run * access.element_bytes / sector);
-  return std::max(words, kSectorTime * fill.elements / fill.run * sectors * sector);
+  return std::max(words, kCacheTime * fill.elements / fill.run * sectors * sector);
 }
 
 }  // namespace
@@ -151,6 +156,14 @@ double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
   return target.accesses_in_turn * GroupsOfUnit(work, target) * seconds;
 }
 
+double NotOverlapped(const ScheduledWork& work, const passes::Target& target) {
+  const bool has_fills =
+      llvm::any_of(work.accesses, [](const MemoryAccess& a) { return a.around_copy > 0; });
+  if (!has_fills) return target.not_overlapped;
+  const double together = std::min(GroupsOfUnit(work, target), ResidentGroups(work, target));
+  return target.not_overlapped * (1 + kAlone / together);
+}
+
 double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
   struct Body {
     double steps = 1, instructions = 0;
@@ -164,6 +177,8 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
     return body;
   };
   for (const Arithmetic& a : work.arithmetic) {
+    // What follows a matrix instruction does not wait for it.
+    if (a.is_matrix) continue;
     body_of(a.nest).instructions += work.Lanes(a.nest) * a.weight;
   }
   double copying = 0, wait_of_copies = 0;
@@ -177,10 +192,11 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
     const double items = std::max(1.0, work.Trips(Steps::kItems));
     copying += work.Fills(a) * std::ceil(FillOf(work, a, target).instructions / items) *
                (1 + a.quotients * kQuotientInstructions);
-    // The loads that fill a copy wait together. Those of the next copy, where it is filled ahead,
-    // wait while this one is used.
-    if (!a.is_ahead && !a.is_store) {
-      wait_of_copies = std::max(wait_of_copies, work.Fills(a) * target.step_seconds);
+    // The loads that fill a copy wait together, and then the group at a barrier. The loads of the
+    // next copy, where it is filled ahead, wait while this one is used.
+    if (!a.is_store) {
+      const double loads = a.is_ahead ? 0 : target.step_seconds * (a.in_turns ? 1 : kOneBuffer);
+      wait_of_copies = std::max(wait_of_copies, work.Fills(a) * (loads + target.barrier_seconds));
     }
   }
   double wait = wait_of_copies + copying * target.instruction_seconds;

@@ -17,6 +17,10 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target);
 // least a word of each work-item.
 double AccessSeconds(const ScheduledWork& work, const passes::Target& target);
 
+// Target::not_overlapped for this work: more where its groups stop at the barriers of copies, and a
+// unit holds few that could compute meanwhile.
+double NotOverlapped(const ScheduledWork& work, const passes::Target& target);
+
 // Seconds of a work-item of the busiest unit, by rounds of resident groups: it executes one
 // instruction after the other, and waits in each step of a loop for loads, and at barriers. The
 // device's compiler lets the steps of a short loop wait together, up to

@@ -52,9 +52,9 @@ TEST(Accesses, NeighboursShareSectors) {
     return AccessSeconds(work, target);
   };
   EXPECT_DOUBLE_EQ(seconds(1), 10e-9);
-  EXPECT_DOUBLE_EQ(seconds(0), 10e-9);            // one word, but an instruction
-  EXPECT_DOUBLE_EQ(seconds(2), 10e-9 * 4 / 3);    // two lines, in each two thirds of the time
-  EXPECT_DOUBLE_EQ(seconds(64), 10e-9 * 64 / 3);  // a line for each work-item
+  EXPECT_DOUBLE_EQ(seconds(0), 10e-9);        // one word, but an instruction
+  EXPECT_DOUBLE_EQ(seconds(4), 10e-9 * 2);    // four lines, in each half of the time
+  EXPECT_DOUBLE_EQ(seconds(64), 10e-9 * 16);  // a line for each work-item
 }
 
 TEST(Accesses, VectorsAreOneInstruction) {
@@ -62,7 +62,7 @@ TEST(Accesses, VectorsAreOneInstruction) {
   ScheduledWork work = Work(10);
   work.loops.push_back({"v", 4, Steps::kLanes});
   work.accesses = {Load({0, 2, 1}, {0, 4, 0, 1}, {3})};
-  EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 40e-9 * 2 / 3);  // four lines
+  EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 40e-9 / 2);  // four lines
   work.accesses[0].is_local = true;
   EXPECT_DOUBLE_EQ(AccessSeconds(work, target), 40e-9);
 }
@@ -92,9 +92,35 @@ TEST(Waits, CopiesThatAreFilledAheadDoNotWait) {
   ScheduledWork work = Work(32);
   work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
   work.accesses[0].around_copy = 2;
-  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 32e-6);
+  const double barriers = 32 * target.barrier_seconds;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 48e-6 + barriers);  // its one buffer is in use
+  work.accesses[0].in_turns = true;
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 32e-6 + barriers);
   work.accesses[0].is_ahead = true;
-  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), 0);
+  EXPECT_DOUBLE_EQ(LatencySeconds(work, target), barriers);
+}
+
+TEST(Waits, NothingWaitsForMatrixInstructions) {
+  passes::Target target = Interleaved();
+  target.instruction_seconds = 1e-9;
+  ScheduledWork work = Work(32);
+  work.arithmetic.push_back({{{0, 2, 1}, {}}, 20, Scalar::kF32, 1});
+  const double scalars = LatencySeconds(work, target);
+  work.arithmetic[0].is_matrix = true;
+  EXPECT_GT(scalars, 0);
+  EXPECT_EQ(LatencySeconds(work, target), 0);
+}
+
+TEST(Waits, AGroupThatIsAloneStopsAtItsBarriers) {
+  const passes::Target target = Interleaved();
+  ScheduledWork work = Work(32);
+  work.accesses = {Load({0, 2, 1}, {0, 1, 32})};
+  EXPECT_EQ(NotOverlapped(work, target), target.not_overlapped);
+  work.accesses[0].around_copy = 2;
+  const double alone = NotOverlapped(work, target);
+  EXPECT_GT(alone, target.not_overlapped);
+  work.loops[0].trips = 2.0 * target.compute_units;
+  EXPECT_LT(NotOverlapped(work, target), alone);
 }
 
 TEST(Waits, SharedSumsAreCombinedInPairs) {

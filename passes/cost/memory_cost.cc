@@ -142,7 +142,8 @@ double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, siz
   for (const uint16_t loop : access.nest.lanes) add(loop);
   llvm::sort(strides);
   // Strides below a line share lines, as do the overlapping windows of neighbours.
-  const double line = static_cast<double>(target.FetchedBytes()) / access.element_bytes;
+  const auto least = static_cast<double>(std::max(target.FetchedBytes(), target.request_bytes));
+  const double line = least / access.element_bytes;
   double runs = 1, run = 1;
   for (const auto& [stride, trips] : strides) {
     const auto distance = static_cast<double>(stride);
@@ -185,13 +186,18 @@ double BytesMoved(const ScheduledWork& work, const MemoryLevel& level, const pas
   return Traffic(work, level, target).Of(part);
 }
 
-ScheduledWork ShareOfUnit(const ScheduledWork& work, double units) {
+ScheduledWork ShareOfUnit(const ScheduledWork& work, double units, bool in_turns) {
   ScheduledWork share = work;
-  for (WorkLoop& loop : share.loops) {
+  for (size_t i = 0; i < share.loops.size(); ++i) {
+    WorkLoop& loop = share.loops[i];
     if (loop.steps != Steps::kGroups || units <= 1) continue;
-    const double trips = std::ceil(loop.trips / units);
-    units /= loop.trips / trips;
+    const double trips = std::ceil(loop.trips / units), between = loop.trips / trips;
+    units /= between;
     loop.trips = trips;
+    if (!in_turns) continue;
+    for (MemoryAccess& a : share.accesses) {
+      a.strides[i] = static_cast<int64_t>(static_cast<double>(a.strides[i]) * between);
+    }
   }
   return share;
 }
@@ -200,7 +206,7 @@ llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const pass
                                            Part part) {
   const double groups = std::max(1.0, work.Trips(Steps::kGroups));
   const double units = std::min<double>(target.compute_units, groups);
-  const ScheduledWork share = ShareOfUnit(work, units);
+  const ScheduledWork share = ShareOfUnit(work, units, target.is_gpu);
   llvm::SmallVector<double, 3> seconds;
   for (const MemoryLevel& level : MemoryLevels(target)) {
     const double bytes = BytesMoved(level.is_shared ? work : share, level, target, part);

@@ -48,8 +48,9 @@ double BytesMoved(const ScheduledWork& work, const MemoryLevel& level, const pas
                   Part part = Part::kAll);
 
 // The part of the work that one unit does: the steps of the loops over groups are divided among
-// `units`, the outermost first.
-ScheduledWork ShareOfUnit(const ScheduledWork& work, double units);
+// `units`, the outermost first. A unit takes neighbouring steps; if units take them
+// `in_turns`, as a GPU's do, the steps of one unit are far apart.
+ScheduledWork ShareOfUnit(const ScheduledWork& work, double units, bool in_turns);
 
 // Seconds of a part of the work by level, in the order of MemoryLevels.
 llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const passes::Target& target,

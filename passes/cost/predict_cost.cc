@@ -71,6 +71,7 @@ Cost PredictCost(const ScheduledWork& work, const passes::Target& target) {
     cost.levels.push_back("accesses");
     cost.memory.push_back(LatencySeconds(work, target));
     cost.levels.push_back("waits");
+    cost.not_overlapped = NotOverlapped(work, target);
   }
   // Where kernels are queued, one is launched while the one before it runs.
   cost.launch = target.kernel_seconds > 0 ? std::max(0.0, target.launch_seconds - cost.OnDevice())

@@ -74,6 +74,7 @@ struct MemoryAccess {
   bool is_broadcast = false;  // each element is repeated in all lanes of a vector
   bool is_local = false;      // in local memory, which no cache is in front of
   bool is_ahead = false;      // of a copy that is filled while the one before it is used
+  bool in_turns = false;      // of a copy in several buffers, which consecutive fills use by turns
   // Of a load or a store that fills a copy in local memory, which the work-items of a group do
   // together, each some of its elements: in each step of how many of its loops, the first ones. The
   // loops behind them are the copy's. 0: it fills no such copy.
@@ -93,7 +94,8 @@ struct Arithmetic {
   // For the additions of a reduce: the number of sums that one thread keeps, in elements. A sum
   // waits for the addition before it. 0: no addition waits.
   double sums = 0;
-  bool is_fill = false;  // of the elements of a copy
+  bool is_fill = false;    // of the elements of a copy
+  bool is_matrix = false;  // by matrix instructions
 };
 
 // The part of a work: where copies are filled, what is executed between that, or both.

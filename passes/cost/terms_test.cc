@@ -316,10 +316,14 @@ TEST(Memory, LevelsHaveRates) {
 TEST(Memory, GroupsAreDividedAmongUnits) {
   ScheduledWork work;
   work.loops = {{"g", 3, Steps::kGroups}, {"h", 8, Steps::kGroups}, {"i", 5, Steps::kSerial}};
-  const ScheduledWork share = ShareOfUnit(work, 6);
+  work.accesses.push_back(Access({0, 1, 2}, {}, {400, 50, 10}, 4800));
+  const ScheduledWork share = ShareOfUnit(work, 6, /*in_turns=*/false);
   EXPECT_EQ(share.loops[0].trips, 1);
   EXPECT_EQ(share.loops[1].trips, 4);
   EXPECT_EQ(share.loops[2].trips, 5);
+  EXPECT_EQ(share.accesses[0].strides, (std::vector<int64_t>{400, 50, 10}));
+  EXPECT_EQ(ShareOfUnit(work, 6, /*in_turns=*/true).accesses[0].strides,
+            (std::vector<int64_t>{1200, 100, 10}));
 }
 
 }  // namespace

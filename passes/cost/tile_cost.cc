@@ -5,6 +5,7 @@
 
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "passes/cost/scheduled_work.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg::cost {
@@ -121,10 +122,14 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   const double multiplies = 2.0 * static_cast<double>(tile.GroupRows() * tile.GroupLanes()) *
                             static_cast<double>(tile.depth) * target.compute_units /
                             target.MatrixOperationsPerSecond(instruction.RateBits());
+  // The subgroups divide what they have read into parts.
+  const double parts = instruction.in_parts ? kPartInstructions * read * 2 * target.compute_units /
+                                                  target.flops_per_second
+                                            : 0;
   // Copies that are not asynchronous pass through registers, and loads take the same path.
   const double passes = tile.IsAhead() ? 1 : 2;
   const double moves = (read + passes * copied) * bytes / target.local_bytes_per_second;
-  const double alone = std::max(multiplies, moves);
+  const double alone = std::max(multiplies + parts, moves);
   // A unit with few work-items does not reach its rates. Where none waits for its own loads, half
   // as many are enough, since matrix instructions take long.
   const int64_t enough = target.items_per_unit / (tile.IsAhead() ? 2 : 1);

@@ -146,6 +146,7 @@ class WorkBuilder {
       if (nests_.IsLanes(i)) sums *= work_.loops[i].trips;
     }
     Count(reduce, set, nullptr, weight, sums);
+    work_.arithmetic.back().is_matrix = !s_.matrices.empty();
   }
 
   int64_t NumberOfBuffer() { return --last_buffer_; }
@@ -212,6 +213,7 @@ class WorkBuilder {
     if (target_.HasVectors() && !copy) m.term_vector = TermVectorOf(m.nest);
     m.is_transposed = copy && !m.is_gated && copies_.HasAdjacentTerms(m);
     m.is_ahead = copy && copy->ahead;
+    m.in_turns = copy && copy->buffers > 1;
     m.is_fill = copy && !a.is_staged();
     if (m.is_fill) distinct_[copy] = m.distinct = copies_.DistinctPart(*copy, m.strides);
     if (copy && copy->is_local) m.around_copy = nests_.AroundCopy(*copy);

@@ -23,6 +23,9 @@ namespace {
 
 using Role = OperandAxes::Role;
 
+// The tiles of the least bounds, among which one of the least predicted times nearly always is.
+constexpr size_t kRankedTiles = 8;
+
 // Returns nullopt if an operand is read nowhere, or does not vary along an axis of the terms.
 std::optional<OperandAxes> FindOperands(const loop_nest::LoopNest& s,
                                         const Contraction& contraction) {
@@ -264,18 +267,17 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   return Problem{*std::move(s), *axes, size};
 }
 
-// The schedule of the first of these tiles, and others. `apply(tile, nest)` gives a tile's
-// directives, if they are legal. Tiles differ by less than the error of a nest's cost, so that
-// their own estimates rank them.
+// The schedules of these tiles, the first `ranked` of which the cost of their nests ranks.
+// `apply(tile, nest)` gives a tile's directives, if they are legal.
 template <typename Tile, typename ApplyTile>
-std::optional<BodySchedules> Tiled(const std::vector<Tile>& tiles, const loop_nest::LoopNest& nest,
-                                   ApplyTile apply) {
+std::optional<BodySchedules> Tiled(const std::vector<Tile>& tiles, size_t ranked,
+                                   const loop_nest::LoopNest& nest, ApplyTile apply) {
   BodySchedules out;
   for (const Tile& tile : tiles) {
     loop_nest::LoopNest copy = nest;
     auto directives = apply(tile, copy);
     if (!directives) continue;
-    (out.schedules.empty() ? out.schedules : out.others).push_back(*std::move(directives));
+    (out.schedules.size() < ranked ? out.schedules : out.others).push_back(*std::move(directives));
   }
   return out.schedules.empty() ? std::nullopt : std::optional(std::move(out));
 }
@@ -311,10 +313,11 @@ std::optional<BodySchedules> ProposeMatrixTiles(const BodyRequest& request, Kern
   if (!instruction || (instruction->in_parts && is_exact)) return std::nullopt;
   const auto problem = MergedProblem(request, kernel, found, instruction);
   if (!problem) return std::nullopt;
-  return Tiled(BestMatrixTiles(problem->size, *instruction, target, 1 + request.considered),
-               problem->nest, [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
-                 return Apply(tile, *instruction, problem->axes, s, target);
-               });
+  return Tiled(
+      BestMatrixTiles(problem->size, *instruction, target, kRankedTiles + request.considered),
+      kRankedTiles, problem->nest, [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
+        return Apply(tile, *instruction, problem->axes, s, target);
+      });
 }
 
 // Two axes of the result and one of the terms are tiled, each of which may be merged from several:
@@ -327,7 +330,8 @@ std::optional<BodySchedules> ProposeLocalTiles(const BodyRequest& request, Kerne
   const auto problem = MergedProblem(request, kernel, found, std::nullopt);
   if (!problem || problem->size.bytes < 4) return std::nullopt;
   const int64_t width = target.mem_width / problem->size.bytes;
-  return Tiled(BestGpuTiles(problem->size, target, 1 + request.considered), problem->nest,
+  // Tiles of scalars differ by less than the error of a nest's cost: their own estimates rank them.
+  return Tiled(BestGpuTiles(problem->size, target, 1 + request.considered), 1, problem->nest,
                [&](const cost::GpuTile& tile, loop_nest::LoopNest& s) {
                  return Apply(tile, problem->axes, width, s, target);
                });
