@@ -49,7 +49,7 @@ double BytesMoved(const ScheduledWork& work, const MemoryLevel& level, const pas
 
 // The part of the work that one unit does: the steps of the loops over groups are divided among
 // `units`, the outermost first. A unit takes neighbouring steps; if units take them
-// `in_turns`, as a GPU's do, the steps of one unit are far apart.
+// `in_turns`, as a GPU's do, a unit's steps are no neighbours.
 ScheduledWork ShareOfUnit(const ScheduledWork& work, double units, bool in_turns);
 
 // Seconds of a part of the work by level, in the order of MemoryLevels.
