@@ -74,7 +74,6 @@ std::vector<Target> MakePresets() {
   gpu.items_per_unit = 256;
   gpu.kernel_seconds = 4e-6;
   gpu.sector_bytes = 32;
-  gpu.request_bytes = 64;
   gpu.accesses_in_turn = 0.7;
   gpu.step_seconds = 4.2e-7;
   gpu.overlapped_instructions = 40;

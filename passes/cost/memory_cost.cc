@@ -142,8 +142,7 @@ double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, siz
   for (const uint16_t loop : access.nest.lanes) add(loop);
   llvm::sort(strides);
   // Strides below a line share lines, as do the overlapping windows of neighbours.
-  const auto least = static_cast<double>(std::max(target.FetchedBytes(), target.request_bytes));
-  const double line = least / access.element_bytes;
+  const double line = static_cast<double>(target.FetchedBytes()) / access.element_bytes;
   double runs = 1, run = 1;
   for (const auto& [stride, trips] : strides) {
     const auto distance = static_cast<double>(stride);
