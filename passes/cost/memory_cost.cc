@@ -96,8 +96,9 @@ class Traffic {
     const MemoryAccess& a = work_.accesses[access];
     if (a.is_local) return 0;
     const auto& bytes = bytes_[access];
-    double moved = bytes.back();
-    for (size_t k = Loops(access).size(); k-- > 0;) {
+    const size_t inner = std::min(a.box, Loops(access).size());
+    double moved = bytes[inner];
+    for (size_t k = inner; k-- > 0;) {
       const size_t loop = Loops(access)[k];
       const double stays = Stays(WorkingSet(loop), capacity_, slack_);
       moved *= stays * bytes[k] / bytes[k + 1] + (1 - stays) * work_.loops[loop].trips;
