@@ -158,7 +158,7 @@ std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& a
 Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes) {
   Dependence out;
   out.varies.assign(axes.size(), 0);
-  out.read_once.assign(axes.size(), false);
+  out.reads.assign(axes.size(), 0);
   const LoopSet stored = StoredLoops(axes);
   const bool packs = llvm::any_of(order, [](const UOp* u) { return u->op == Op::kPacked; });
   if (!packs && llvm::all_of(axes, [](const BaseAxis& a) { return a.IsStored(); })) return out;
@@ -188,7 +188,7 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].reduce != u) continue;
         out.varies[i] |= loops;
-        out.read_once[i] = ways.size() == 1;
+        out.reads[i] = static_cast<uint32_t>(ways.size());
       }
     } else if (u->op == Op::kPacked) {
       out.packed.push_back({.node = u, .varies = loops_of_all()});

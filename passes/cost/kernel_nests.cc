@@ -42,6 +42,7 @@ KernelNests::KernelNests(const loop_nest::LoopNest& nest) : s_(nest) {
       if (m.term == axis.name) loops_.back().steps = Steps::kLanes;
     }
   }
+  for (size_t i = 0; i < s_.axes.size(); ++i) around_.push_back(FindAxesAround(i));
 }
 
 AxisSet KernelNests::AxesOfBases(analysis::LoopSet bases) const {
@@ -57,12 +58,30 @@ const UOp* KernelNests::OwnerOf(size_t axis) const {
   return base.reduce ? base.reduce : base.staged;
 }
 
+AxisSet KernelNests::AxesOwnedBy(const UOp* owner) const {
+  AxisSet set = None();
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (OwnerOf(i) == owner) set.set(static_cast<unsigned>(i));
+  }
+  return set;
+}
+
 AxisSet KernelNests::AxesOfOwner(const UOp* owner) const {
   AxisSet set = None();
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     if (OwnerOf(i) != owner) continue;
     set.set(static_cast<unsigned>(i));
     set |= AxesOfBases(s_.varies[s_.axes[i].base]);
+  }
+  return set;
+}
+
+AxisSet KernelNests::FindAxesAround(size_t axis) const {
+  const UOp* owner = OwnerOf(axis);
+  if (!owner) return None();
+  AxisSet set = AxesOfBases(s_.varies[s_.axes[axis].base]);
+  for (const unsigned i : set.set_bits()) {
+    if (OwnerOf(i) == owner) set.reset(i);
   }
   return set;
 }
@@ -79,9 +98,7 @@ AxisSet KernelNests::AxesOf(const analysis::Access& access) const {
 AxisSet KernelNests::Closed(AxisSet axes) const {
   for (unsigned count = 0; count != axes.count();) {
     count = axes.count();
-    for (const unsigned i : axes.set_bits()) {
-      if (OwnerOf(i)) axes |= AxesOfBases(s_.varies[s_.axes[i].base]);
-    }
+    for (const unsigned i : axes.set_bits()) axes |= around_[i];
   }
   return axes;
 }
@@ -164,7 +181,17 @@ bool KernelNests::IsAround(size_t axis, const loop_nest::Copy& copy) const {
   if (s_.IsCopied(copy, axis)) return false;
   const Steps steps = loops_[axis].steps;
   return steps == Steps::kGroups || (steps == Steps::kItems && !copy.is_local) ||
-         (steps == Steps::kSerial && axis <= s_.AxisNamed(copy.at));
+         (steps == Steps::kSerial && axis < StepsAround(copy));
+}
+
+size_t KernelNests::StepsAround(const loop_nest::Copy& copy) const {
+  size_t end = s_.AxisNamed(copy.at) + 1;
+  const auto varies = [&](size_t i) {
+    return loops_[i].steps == Steps::kSerial && !s_.IsCopied(copy, i) &&
+           (copy.varies & analysis::LoopBit(s_.axes[i].base)) != 0;
+  };
+  while (end > 0 && !varies(end - 1)) --end;
+  return end;
 }
 
 LoopNestOf KernelNests::NestOfCopy(const loop_nest::Copy& copy) const {

@@ -28,6 +28,9 @@ class KernelNests {
   AxisSet AxesOfBases(analysis::LoopSet bases) const;
   // The reduce or the staged value that an axis belongs to; null: it is an axis of what is stored.
   const UOp* OwnerOf(size_t axis) const;
+  // The axes that belong to a reduce or a staged value, or both: those of a tuple's terms and those
+  // of its results.
+  AxisSet AxesOwnedBy(const UOp* owner) const;
   // The axes of a reduce or a staged value, and the axes along which its value varies. Null: the
   // axes of what is stored.
   AxisSet AxesOfOwner(const UOp* owner) const;
@@ -54,6 +57,10 @@ class KernelNests {
 
  private:
   bool IsAround(size_t axis, const loop_nest::Copy& copy) const;
+  // The position behind the innermost serial loop around a copy along which it varies: a copy that
+  // is the same in all steps of a loop is made before it.
+  size_t StepsAround(const loop_nest::Copy& copy) const;
+  AxisSet FindAxesAround(size_t axis) const;
   // How many axes of reduces and staged values are around one of them, itself included.
   size_t DepthOf(size_t axis) const;
   // Whether the work-items along this axis are those of another axis in the set.
@@ -61,6 +68,9 @@ class KernelNests {
 
   const loop_nest::LoopNest& s_;
   std::vector<WorkLoop> loops_;
+  // By axis: the axes along which the value varies that it belongs to, without that value's own:
+  // the loop along the results of a tuple is inside that over its terms.
+  std::vector<AxisSet> around_;
 };
 
 }  // namespace tg::cost

@@ -69,8 +69,10 @@ struct MemoryAccess {
   // adjacent there, although what is loaded together is adjacent.
   bool is_transposed = false;
   bool is_fill = false;  // a load or a store that fills a copy
-  // The part of its steps that are executed: what windows of a copy have in common is copied once.
+  // The part of its steps that are executed: what windows of a copy have in common is copied once,
+  // by loops over the box that they make, in place of those of the nest from `box` on.
   double distinct = 1;
+  size_t box = SIZE_MAX;
   bool is_broadcast = false;  // each element is repeated in all lanes of a vector
   bool is_local = false;      // in local memory, which no cache is in front of
   bool is_ahead = false;      // of a copy that is filled while the one before it is used

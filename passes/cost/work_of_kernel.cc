@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/tuple.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "passes/cost/access_strides.h"
@@ -32,7 +33,8 @@ class WorkBuilder {
         target_(target),
         nests_(nest),
         strides_(nest, nests_, closed),
-        copies_(nest, nests_, work_.loops) {
+        copies_(nest, nests_, work_.loops),
+        reads_several_(llvm::any_of(nest.reads, [](uint32_t reads) { return reads > 1; })) {
     work_.loops = nests_.loops();
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (strides_.IsClosed(i)) work_.loops[i].trips = 1;
@@ -58,8 +60,8 @@ class WorkBuilder {
       type = u->src(0)->dtype.scalar();
     }
     if (!passes::ComputesIn(target_, type)) type = Scalar::kF32;
-    work_.arithmetic.push_back({copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set), weight, type,
-                                sums, copy != nullptr});
+    work_.arithmetic.push_back({copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set),
+                                weight * times_, type, sums, copy != nullptr});
   }
 
   // Counts the operations of a value in a scope, once, and returns the axes that it depends on.
@@ -73,6 +75,7 @@ class WorkBuilder {
   AxisSet AxesAndOperations(const UOp* u, Scope scope, const loop_nest::Copy* copy) {
     if (u->op == Op::kLoad) return AxesOfReads(u, scope);
     if (u->op == Op::kIota) return nests_.AxesOfOwner(scope);
+    if (u->op == Op::kReduceTuple) return AddTuple(u, scope);
     if (u->op == Op::kReduceAxis || u->op == Op::kStaged) {
       const AxisSet own = nests_.AxesOfOwner(u);
       if (own.none()) return Visit(u->src(0), scope, copy);
@@ -85,8 +88,10 @@ class WorkBuilder {
         return around;
       }
       if (staged_.insert({u, NumberOfBuffer()}).second) {
-        Visit(u->src(0), u);
-        AddStagedStore(u, own);
+        // In a loop over a tuple's terms it is computed anew in each step.
+        AxisSet steps = TermsOf(Visit(u->src(0), u));
+        steps |= own;
+        AddStagedStore(u, steps);
       }
       return AxesOfReads(u, scope);
     }
@@ -118,6 +123,42 @@ class WorkBuilder {
     return set;
   }
 
+  // Combines a tuple with each next one, and returns the axes of the result that is read. What does
+  // not vary along the results' own axes is combined once for all of them.
+  AxisSet AddTuple(const UOp* u, Scope scope) {
+    const auto axis = llvm::find_if(s_.base, [&](const analysis::BaseAxis& base) {
+      return base.reduce && IsSameTuple(base.reduce, u);
+    });
+    const auto result = static_cast<size_t>(u->word());
+    if (axis == s_.base.end()) return Visit(u->src(result), scope);
+    const UOp* owner = axis->reduce;
+    const AxisSet own = nests_.AxesOwnedBy(owner), terms = TermsOf(own);
+    if (reduces_.Insert(owner)) {
+      llvm::SmallVector<AxisSet, 4> values;
+      for (const UOp* x : TupleValues(u)) {
+        values.push_back(Visit(x, owner));
+        values.back() |= terms;
+      }
+      for (const UOp* x : CombiningOrder(u)) {
+        if (x->op != Op::kCarried) continue;
+        axes_[{x, owner}] = values[static_cast<size_t>(x->word()) % values.size()];
+      }
+    }
+    AxisSet set = Visit(CombinedTuple(u)[result], owner);
+    set.reset(terms);
+    if (!set.anyCommon(own)) return set;
+    set.reset(own);
+    return set |= nests_.AxesOfOwner(scope);
+  }
+
+  AxisSet TermsOf(const AxisSet& axes) const {
+    AxisSet terms = axes;
+    for (const unsigned i : axes.set_bits()) {
+      if (!s_.base[s_.axes[i].base].reduce) terms.reset(i);
+    }
+    return terms;
+  }
+
   void AddReduce(const UOp* reduce) {
     if (!reduces_.Insert(reduce)) return;
     const UOp* terms = reduce->src(0);
@@ -139,6 +180,8 @@ class WorkBuilder {
       weight *= target_.flops_per_second /
                 target_.MatrixOperationsPerSecond(s_.matrices[0].instruction.RateBits());
     }
+    const double around = times_;
+    times_ *= ReadsOf(reduce);
     AxisSet set = Visit(reduce->src(0), reduce);
     set |= nests_.AxesOfOwner(reduce);
     double sums = 1;
@@ -147,6 +190,50 @@ class WorkBuilder {
     }
     Count(reduce, set, nullptr, weight, sums);
     work_.arithmetic.back().is_matrix = !s_.matrices.empty();
+    times_ = around;
+  }
+
+  // At how many indices the result of a reduce is read, for each of which it is computed.
+  double ReadsOf(const UOp* reduce) const {
+    if (!reads_several_) return 1;
+    uint32_t reads = 1;
+    for (size_t n = 0; n < s_.base.size(); ++n) {
+      if (s_.base[n].reduce == reduce) reads = std::max(reads, s_.reads[n]);
+    }
+    return reads;
+  }
+  // How often an access is executed for the indices at which the reduce around it is read, where it
+  // is the same for several of them.
+  double RepeatsOf(const analysis::Access& a, const AxisSet& axes) const {
+    if (!reads_several_) return 1;
+    double reads = 1;
+    for (const unsigned i : axes.set_bits()) {
+      const UOp* reduce = s_.base[s_.axes[i].base].reduce;
+      if (reduce) reads = std::max(reads, ReadsOf(reduce));
+    }
+    if (reads == 1) return 1;
+    const auto places =
+        llvm::count_if(accesses_, [&](const auto& other) { return other.node == a.node; });
+    return std::max(1.0, std::floor(reads / static_cast<double>(places)));
+  }
+
+  // An access to a copy, in each of the copies that are made for these indices.
+  void AddForEachRead(const loop_nest::Copy& copy, const MemoryAccess& m) {
+    const double reads = ReadsOf(copy);
+    for (int64_t n = 0; static_cast<double>(n) < reads; ++n) {
+      work_.accesses.push_back(m);
+      work_.accesses.back().buffer -= n * static_cast<int64_t>(copies_.all().size());
+    }
+  }
+  // The same of the reduce that reads a copy.
+  double ReadsOf(const loop_nest::Copy& copy) const {
+    if (!reads_several_) return 1;
+    double reads = 1;
+    for (size_t n = 0; n < s_.base.size(); ++n) {
+      const bool varies = (copy.varies & analysis::LoopBit(n)) != 0;
+      if (varies && s_.base[n].reduce) reads = std::max(reads, ReadsOf(s_.base[n].reduce));
+    }
+    return reads;
   }
 
   int64_t NumberOfBuffer() { return --last_buffer_; }
@@ -215,7 +302,10 @@ class WorkBuilder {
     m.is_ahead = copy && copy->ahead;
     m.in_turns = copy && copy->buffers > 1;
     m.is_fill = copy && !a.is_staged();
-    if (m.is_fill) distinct_[copy] = m.distinct = copies_.DistinctPart(*copy, m.strides);
+    if (m.is_fill) {
+      distinct_[copy] = m.distinct = copies_.DistinctPart(*copy, m.strides);
+      if (m.distinct < 1) m.box = nests_.AroundCopy(*copy);
+    }
     if (copy && copy->is_local) m.around_copy = nests_.AroundCopy(*copy);
     m.is_broadcast = IsBroadcast(m, copy, axes);
     if (a.is_staged()) {
@@ -237,7 +327,7 @@ class WorkBuilder {
       sums.is_store = false;
       work_.accesses.push_back(std::move(sums));
     }
-    work_.accesses.push_back(m);
+    for (double n = RepeatsOf(a, axes); n > 0; --n) work_.accesses.push_back(m);
     if (m.is_fill && copied_.insert(copy).second) AddCopyStore(*copy, m);
   }
 
@@ -289,12 +379,13 @@ class WorkBuilder {
     m.is_store = true;
     m.is_fill = true;
     m.distinct = distinct_[&value];
+    m.box = load.box;
     m.around_copy = load.around_copy;
     m.is_transposed =
         value.is_local && llvm::none_of(llvm::seq<size_t>(0, m.strides.size()), [&](size_t i) {
           return m.strides[i] == 1 && load.strides[i] == 1;
         });
-    work_.accesses.push_back(std::move(m));
+    AddForEachRead(value, m);
   }
 
   void AddPackedReads(const loop_nest::Copy& value) {
@@ -303,7 +394,7 @@ class WorkBuilder {
     m.nest = nests_.NestOf(axes);
     if (!s_.matrices.empty()) AddFragments(axes, m);
     m.is_broadcast = IsBroadcast(m, nullptr, axes);
-    work_.accesses.push_back(std::move(m));
+    AddForEachRead(value, m);
   }
 
   // The fragments that a matrix instruction reads of a copy. Each work-item divides its elements
@@ -345,6 +436,9 @@ class WorkBuilder {
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
   NodeSet fused_, reduces_;
+  // Whether some reduce is read at several indices.
+  const bool reads_several_;
+  double times_ = 1;  // how often what is visited is computed, for each index at which it is read
 };
 
 }  // namespace

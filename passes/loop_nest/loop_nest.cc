@@ -145,7 +145,7 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
   analysis::Dependence dependence = analysis::FindDependence(order, nest.base, shapes);
   nest.varies = std::move(dependence.varies);
   nest.packed = std::move(dependence.packed);
-  nest.read_once = dependence.read_once;
+  nest.reads = dependence.reads;
   nest.calls = &calls;
   nest.kernel = kernel.name;
   for (const UOp* u : order) {
@@ -166,7 +166,7 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
     axis.kind = analysis::KindOf(b);
     axis.base = i;
     nest.maps.push_back({.digits = {{i, 1}}});
-    const bool alone = b.reduce && dependence.read_once[i] && stored.Contains(b.reduce);
+    const bool alone = b.reduce && dependence.reads[i] == 1 && stored.Contains(b.reduce);
     nest.accumulates.push_back(alone && nest.IsOutermost(i));
   }
   nest.held_by_output = FindOutputStaging(kernel, nest);

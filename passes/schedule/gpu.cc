@@ -261,9 +261,13 @@ void ProposeGpuTiles(ScheduleBuilder& t, Proposals& to) {
 void ProposeGpuRows(ScheduleBuilder& t, Proposals& to) {
   const analysis::LoopSet shared = t.SharedAlong();
   if (!shared) return;
-  ScheduleGpuRows(t, shared);
-  if (t.nest().GroupSize() == 1) Locals(t, t.target().group_items);
-  to.Add();
+  for (const bool in_tiles : {true, false}) {
+    ProposeGroups(t, to, [&] {
+      ScheduleGpuRows(t, shared, in_tiles);
+      if (t.nest().GroupSize() == 1) Locals(t, t.GroupItems());
+      return true;
+    });
+  }
 }
 
 void ProposeGpuWindows(ScheduleBuilder& t, Proposals& to) {

@@ -249,7 +249,7 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   const std::optional<Axes> axes = FindAxes(*s, found[0]);
   // If the sum is read at several indices, it is computed at each of them, and each computation
   // would copy its operands.
-  if (!axes || !s->read_once[axes->term]) return std::nullopt;
+  if (!axes || s->reads[axes->term] != 1) return std::nullopt;
   cost::ContractionSize size;
   size.batch = axes->batch;
   size.rows = s->base[axes->row].max_size;

@@ -60,9 +60,9 @@ bool AddAlike(const ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& 
 
 // How many work-items share each axis of a reduce, given what is left of the axes' sizes. A grid
 // has three dimensions, so the smallest of more axes are left to loops.
-std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const passes::Target& target) {
+std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const ScheduleBuilder& t) {
   constexpr int64_t kDimensions = 3;
-  const int64_t most = target.MostItems(), wanted = std::min(target.group_items, most);
+  const int64_t most = t.MostItems(), wanted = std::min(t.GroupItems(), most);
   std::vector<int64_t> loops = sizes;
   for (;;) {
     std::vector<int64_t> shares(sizes.size(), 1);
@@ -70,7 +70,7 @@ std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const passes::Tar
     for (size_t k = sizes.size(); k-- > 0;) {
       shares[k] = PowerOfTwoDivisor(loops[k], wanted / items);
       // Uneven groups are better than small ones.
-      if (k == 0 && items * shares[k] < target.group_items / 2) {
+      if (k == 0 && items * shares[k] < t.GroupItems() / 2) {
         shares[k] = GreatestDivisor(loops[k], most / items);
       }
       items *= shares[k];
@@ -118,7 +118,7 @@ void TileRows(ScheduleBuilder& t, const std::string& row, int64_t group_items) {
     break;
   }
   const size_t axis = t.nest().AxisNamed(left);
-  const int64_t rows = PowerOfTwoDivisor(t.Size(axis), t.target().group_items / 2 / group_items);
+  const int64_t rows = PowerOfTwoDivisor(t.Size(axis), t.GroupItems() / 2 / group_items);
   if (rows > 1) t.Try<directive::Local>(axis, rows);
 }
 
@@ -147,7 +147,7 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
   const int64_t unrolled =
       PowerOfTwoDivisor(sizes.back(), std::max<int64_t>(1, t.target().mem_width / operands.widest));
   sizes.back() /= unrolled;
-  const std::vector<int64_t> shares = Shares(sizes, t.target());
+  const std::vector<int64_t> shares = Shares(sizes, t);
   if (ProductOf(shares) < t.target().least_group_items) return false;
 
   const ScheduleBuilder::State state = t.Save();
@@ -176,7 +176,7 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
 }
 
 bool ShareBlocks(ScheduleBuilder& t) {
-  const int64_t wanted = t.target().group_items, rows_of_item = t.target().tile_side;
+  const int64_t wanted = t.GroupItems(), rows_of_item = t.target().tile_side;
   const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
   if (!SumsBlocks(t, reduces) || Nests(t) || t.WorkItems() >= EnoughItems(t)) return false;
   std::vector<std::string> names;

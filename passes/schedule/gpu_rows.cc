@@ -38,7 +38,7 @@ int64_t TileRows(ScheduleBuilder& t, analysis::LoopSet shared, int64_t steps) {
     if (!reduce || (t.nest().varies[n] & varied) != 0 || !sums.Insert(reduce)) continue;
     parts += ByteSize(reduce->dtype.scalar());
   }
-  const int64_t most = t.target().MostItems();
+  const int64_t most = t.MostItems();
   const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
     const int64_t group = items * GreatestDivisor(steps, most / items);
     const int64_t bytes = lanes * items * staged_bytes + group * lanes * parts;
@@ -99,7 +99,7 @@ void ShareTerms(ScheduleBuilder& t, const std::string& terms, const std::string&
 
 }  // namespace
 
-void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
+void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared, bool in_tiles) {
   std::string row;  // the innermost long axis of a row, or that of a block of a symbolic number
   int64_t least = 2 * t.target().least_group_items;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -110,14 +110,15 @@ void ScheduleGpuRows(ScheduleBuilder& t, analysis::LoopSet shared) {
       row = t.nest().axes[i].name;
     }
   }
-  int64_t most = t.target().MostItems();
+  int64_t most = t.MostItems();
   if (!row.empty()) {
     if (t.nest().StagedBytes() == 0) {
-      most = t.target().MostItems(Rows(t, shared), t.Size(t.nest().AxisNamed(row)));
+      most = t.MostItems(Rows(t, shared), t.Size(t.nest().AxisNamed(row)));
     }
     row = InAccessesPadded<directive::Upcast>(t, row, most);
   }
-  const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(t.nest().AxisNamed(row)));
+  const int64_t steps = row.empty() ? 1 : t.Size(t.nest().AxisNamed(row));
+  const int64_t rows = in_tiles ? TileRows(t, shared, steps) : 1;
   std::string local;
   if (!row.empty()) {
     const size_t axis = t.nest().AxisNamed(row);

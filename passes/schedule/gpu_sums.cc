@@ -40,14 +40,14 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& redu
   std::vector<std::vector<std::string>> names = NamesOf(t, reduces);
   const std::optional<int64_t> terms = TermsOf(t, reduces[0]);
   if (!terms) return false;
-  const int64_t most = target.MostItems(t.WorkItems(), *terms);
+  const int64_t most = t.MostItems(t.WorkItems(), *terms);
   const size_t num_axes = names[0].size();
   const bool is_short = t.Size(reduces[0].back()) < target.group_items / 2;
   if (is_short && *terms < target.least_steps * most) return false;
   for (auto& of_one : names)
     of_one.back() = InAccessesPadded<directive::Unroll>(t, of_one.back(), most);
   int64_t items = 1;
-  for (size_t k = num_axes; k-- > 0 && items < target.group_items;) {
+  for (size_t k = num_axes; k-- > 0 && items < t.GroupItems();) {
     const std::string name = names[0][k];
     const int64_t share = GreatestDivisor(t.Size(t.nest().AxisNamed(name)), most / items);
     if (items * share < target.least_group_items && k == 0) break;
@@ -137,8 +137,8 @@ bool GroupAcross(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& red
   const std::vector<std::vector<std::string>> names = NamesOf(t, reduces);
   const std::optional<int64_t> terms = TermsOf(t, reduces[0]);
   if (!terms) return false;
-  const int64_t most = target.MostItems(static_cast<double>(t.WorkItems() / neighbours),
-                                        static_cast<double>(neighbours * *terms));
+  const int64_t most = t.MostItems(static_cast<double>(t.WorkItems() / neighbours),
+                                   static_cast<double>(neighbours * *terms));
   // From the outermost axis, until there are enough work-items.
   std::vector<int64_t> shares;
   int64_t items = 1;
@@ -203,7 +203,7 @@ bool NestedWindows(ScheduleBuilder& t) {
 bool NestedReduce(ScheduleBuilder& t) {
   const std::vector<std::string> outer = OuterReduceAxes(t);
   const int64_t items = TripCount(t, outer);
-  if (!FillsGroup(t, items) || items > t.target().MostItems()) return false;
+  if (!FillsGroup(t, items) || items > t.MostItems()) return false;
   for (const std::string& name : outer) {
     if (!t.Try<directive::Group>(t.nest().AxisNamed(name))) return false;
   }
@@ -215,13 +215,13 @@ bool NestedReduce(ScheduleBuilder& t) {
   UnrollReduce(t);
   const loop_nest::AxisList left = t.Axes(AxisKind::kReduce);
   if (left.empty() || t.IsSymbolic(left[0])) return true;
-  const int64_t share = PowerOfTwoDivisor(t.Size(left[0]), t.target().MostItems() / items);
+  const int64_t share = PowerOfTwoDivisor(t.Size(left[0]), t.MostItems() / items);
   if (share > 1) t.Try<directive::Group>(left[0], share);
   return true;
 }
 
 bool GroupReduce(ScheduleBuilder& t) {
-  const int64_t most = t.target().MostItems(), least = t.target().least_group_items;
+  const int64_t most = t.MostItems(), least = t.target().least_group_items;
   const loop_nest::AxisList reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2 * t.target().small_grid) return false;

@@ -29,29 +29,37 @@ std::string UpcastWords(ScheduleBuilder& t, const std::string& name) {
   return "";
 }
 
-}  // namespace
-
-bool ScheduleGpuTranspose(ScheduleBuilder& t) {
-  if (ReducesOf(t) != 0 || t.nest().StagedBytes() != 0) return false;
+// The contiguous axes of the store and of the loads, where they differ, and the bytes of what is
+// stored.
+struct Transpose {
+  std::string stored, loaded;
+  int64_t bytes = 1;
+};
+std::optional<Transpose> FindTranspose(const ScheduleBuilder& t) {
+  if (ReducesOf(t) != 0 || t.nest().StagedBytes() != 0) return std::nullopt;
   std::optional<size_t> to, from;
   int64_t bytes = 1;
   for (const analysis::Access& a : t.accesses()) {
     const std::optional<size_t> axis = ContiguousAxis(t, a);
     if (a.is_store()) {
-      if (to || !axis) return false;
+      if (to || !axis) return std::nullopt;
       to = axis;
       bytes = ByteSize(a.node->src(1)->dtype.scalar());
     } else if (axis && !from) {
       from = axis;
     }
   }
-  if (!to || !from || *to == *from) return false;
-  const std::string stored = t.nest().axes[*to].name, loaded = t.nest().axes[*from].name;
-  const std::string columns = UpcastWords(t, stored), rows = UpcastWords(t, loaded);
+  if (!to || !from || *to == *from) return std::nullopt;
+  return Transpose{t.nest().axes[*to].name, t.nest().axes[*from].name, bytes};
+}
+
+// Squares of an access's words for each work-item.
+bool ScheduleSquares(ScheduleBuilder& t, const Transpose& of) {
+  const std::string columns = UpcastWords(t, of.stored), rows = UpcastWords(t, of.loaded);
   if (columns.empty() || rows.empty()) return false;
   // Along the stored axis two sectors; along the loaded one, and the axis around it, what remains.
   const int64_t words = t.target().AccessWords();
-  const int64_t sectors = std::max<int64_t>(1, 2 * t.target().FetchedBytes() / (words * bytes));
+  const int64_t sectors = std::max<int64_t>(1, 2 * t.target().FetchedBytes() / (words * of.bytes));
   int64_t items = 1;
   const auto divide = [&](const std::string& name, int64_t most) {
     const size_t axis = t.nest().AxisNamed(name);
@@ -61,19 +69,54 @@ bool ScheduleGpuTranspose(ScheduleBuilder& t) {
   const bool whole = t.Size(t.nest().AxisNamed(columns)) <= sectors;
   divide(columns, sectors);
   const std::string neighbours = whole ? columns : columns + ".1";
-  divide(rows, t.target().group_items / items);
+  divide(rows, t.GroupItems() / items);
   const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
-  const size_t base = t.nest().axes[t.nest().AxisNamed(loaded + ".1")].base;
+  const size_t base = t.nest().axes[t.nest().AxisNamed(of.loaded + ".1")].base;
   for (size_t n = globals.size(); n-- > 0;) {
     const size_t axis = globals[n];
     if (t.nest().axes[axis].base + 1 != base || t.IsSymbolic(axis)) continue;
-    divide(t.nest().axes[axis].name, t.target().group_items / items);
+    divide(t.nest().axes[axis].name, t.GroupItems() / items);
     break;
   }
   // Neighbours store whole sectors.
   const int axis = t.nest().FindAxis(neighbours);
   if (axis >= 0) t.Neighbours(static_cast<size_t>(axis));
   return true;
+}
+
+// Neighbouring work-items store a few sectors, and each takes some steps along the loaded axis, so
+// that the line that it reads serves the next steps.
+bool ScheduleStrips(ScheduleBuilder& t, const Transpose& of, int64_t items, int64_t steps) {
+  // The greatest divisor that is not much less, or blocks that overlap.
+  const auto size_of = [&](const std::string& name, int64_t most) {
+    const int64_t divisor = GreatestDivisor(t.Size(t.nest().AxisNamed(name)), most);
+    return divisor * 2 > most ? divisor : most;
+  };
+  return t.TryBlock<directive::Local>(t.nest().AxisNamed(of.stored), size_of(of.stored, items)) &&
+         t.TryBlock<directive::Loop>(t.nest().AxisNamed(of.loaded), size_of(of.loaded, steps));
+}
+
+}  // namespace
+
+void ProposeGpuTranspose(ScheduleBuilder& t, Proposals& to) {
+  if (t.SharedAlong()) return;
+  const std::optional<Transpose> of = FindTranspose(t);
+  if (!of) return;
+  bool has_squares = false;
+  ProposeGroups(t, to, [&] {
+    const bool has_form = ScheduleSquares(t, *of);
+    has_squares |= has_form;
+    return has_form;
+  });
+  if (has_squares) return;
+  const ScheduleBuilder::State start = t.Save();
+  const int64_t sector = t.target().FetchedBytes() / of->bytes;
+  for (int64_t items = 4 * sector; items > sector; items /= 2) {
+    for (int64_t steps = t.target().MostItems(); steps > t.target().AccessWords(); steps /= 4) {
+      if (ScheduleStrips(t, *of, items, steps)) to.Add();
+      t.Restore(start);
+    }
+  }
 }
 
 }  // namespace tg::schedule

@@ -12,10 +12,10 @@ struct Rule {
   void (*propose)(ScheduleBuilder&, Proposals&);
 };
 
-// Proposes the schedule of a function that returns whether the kernel has its form.
+// Proposes the schedules of a function that returns whether the kernel has its form.
 template <bool (*schedule)(ScheduleBuilder&)>
 void ProposeForm(ScheduleBuilder& t, Proposals& to) {
-  if (!t.SharedAlong() && schedule(t)) to.Add();
+  if (!t.SharedAlong()) ProposeGroups(t, to, [&] { return schedule(t); });
 }
 
 constexpr Rule kRules[] = {

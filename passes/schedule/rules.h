@@ -56,6 +56,21 @@ class Proposals {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
+// Proposes what `schedule()` leaves in the builder, for groups of the usual number of work-items
+// and then for larger and smaller ones. It returns whether the kernel has its form.
+template <typename F>
+void ProposeGroups(ScheduleBuilder& t, Proposals& to, F schedule) {
+  const ScheduleBuilder::State start = t.Save();
+  for (const double part : {1.0, 2.0, 0.5, 0.25}) {
+    t.SetGroupPart(part);
+    const bool has_form = schedule();
+    if (has_form) to.Add();
+    t.Restore(start);
+    if (!has_form && part == 1) break;
+  }
+  t.SetGroupPart(1);
+}
+
 // What runs the loops, as rules.def says it.
 enum class On : uint8_t { kCores, kTuplesOnCores, kUnits };
 

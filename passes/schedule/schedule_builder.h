@@ -2,6 +2,7 @@
 #ifndef TG_PASSES_SCHEDULE_SCHEDULE_BUILDER_H_
 #define TG_PASSES_SCHEDULE_SCHEDULE_BUILDER_H_
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,15 @@ class ScheduleBuilder {
   const loop_nest::LoopNest& nest() const { return nest_; }
   const std::vector<analysis::Access>& accesses() const { return facts_.accesses(); }
   const passes::Target& target() const { return facts_.target(); }
+  // How many work-items a rule for GPUs gives a group: the most (Target::MostItems), and those
+  // where there is enough work (Target::group_items), as a part of what is usual. A rule of a form
+  // is asked for several parts.
+  void SetGroupPart(double part) { group_part_ = part; }
+  int64_t MostItems() const { return PartOfItems(target().MostItems()); }
+  int64_t MostItems(double groups, double row) const {
+    return PartOfItems(target().MostItems(groups, row));
+  }
+  int64_t GroupItems() const { return PartOfItems(target().group_items); }
   bool CombinesTuples() const { return facts_.CombinesTuples(); }
   // Receives what rules consider; null where nobody asks.
   Candidates* candidates() const { return candidates_; }
@@ -158,11 +168,16 @@ class ScheduleBuilder {
     return true;
   }
   bool MayPad(size_t axis) const;
+  int64_t PartOfItems(int64_t items) const {
+    const auto part = static_cast<int64_t>(static_cast<double>(items) * group_part_);
+    return std::clamp<int64_t>(part, target().least_group_items, target().max_group_size);
+  }
 
   KernelFacts& facts_;
   loop_nest::LoopNest nest_;
   Candidates* const candidates_;
   std::vector<Directive> directives_;
+  double group_part_ = 1;
 };
 
 // The greatest power of two, and the greatest number, that divides n and is at most `limit`.
