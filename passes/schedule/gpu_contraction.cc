@@ -78,8 +78,8 @@ std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& co
   return s.base[out.lane].size.is_symbolic() ? std::nullopt : std::optional(out);
 }
 
-// Merges neighbouring axes of the same role, so that a tile spans, say, the columns and rows of an
-// image and all terms of a convolution's window. Returns whether the body changed.
+// Merges axes of the same role, so that a tile spans, say, the columns and rows of several images,
+// and all terms of a convolution's window. Returns whether the body changed.
 bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
                 const passes::Target& target, std::vector<Contraction> found,
                 const std::optional<MatrixInstruction>& instruction) {
@@ -92,21 +92,24 @@ bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
   const std::optional<OperandAxes> operands = s.ok() ? FindOperands(*s, found[0]) : std::nullopt;
   if (!operands) return false;
   bool changed = false;
-  // From the innermost axis, since the outer one of a pair keeps the product.
-  size_t inner = SIZE_MAX;
+  // From the innermost axis; the last ones that were seen, by their numbers in the shape.
+  std::optional<size_t> results[2], terms;
   for (size_t n = s->base.size(); n-- > 0;) {
     const Role role = operands->RoleOf(*s, n);
+    const size_t dim = s->base[n].dim;
     if (s->base[n].size.is_symbolic() || role == Role::kBatch) {
-      inner = SIZE_MAX;
-      continue;
+      results[0] = results[1] = terms = std::nullopt;
+    } else if (role == Role::kTerm) {
+      const UOp* reduce = FindContractions(kernel)[0].reduce;
+      if (terms) changed |= MergeTerms(kernel.body, shapes, reduce, {dim, *terms});
+      terms = dim;
+    } else {
+      std::optional<size_t>& inner = results[role == Role::kFirst ? 0 : 1];
+      const std::optional<size_t> merged =
+          inner ? MergeResultPair(kernel.body, shapes, {dim, *inner}) : std::nullopt;
+      changed |= merged.has_value();
+      inner = merged.value_or(dim);
     }
-    if (inner != SIZE_MAX && operands->RoleOf(*s, inner) == role) {
-      const AxisPair pair = {s->base[n].dim, s->base[inner].dim};
-      changed |= role == Role::kTerm
-                     ? MergeTerms(kernel.body, shapes, FindContractions(kernel)[0].reduce, pair)
-                     : MergeResultPair(kernel.body, shapes, pair);
-    }
-    inner = n;
   }
   return changed;
 }
@@ -205,10 +208,10 @@ std::optional<std::vector<Directive>> Apply(const cost::GpuTile& tile, const Axe
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
 }
 
-// Whether the value is memory as it is, with rows of whole runs of 16 bytes, which asynchronous
-// copies move.
+// Whether the value is memory as it is, with rows of whole runs, which asynchronous copies move:
+// of 8 or 16 bytes, and of four elements or more.
 bool IsInRuns(const UOp* packed) {
-  constexpr int64_t kRunBytes = 16;
+  const int64_t bytes = ByteSize(packed->dtype.scalar()), run = std::max<int64_t>(8, 4 * bytes);
   bool rows = false;
   for (const UOp* u : PostOrder(packed->src(0))) {
     // What is padded, or cut off, is not copied: other axes than that of the runs, or copies are
@@ -223,10 +226,7 @@ bool IsInRuns(const UOp* packed) {
     if (memory->op != Op::kDefineGlobal) continue;
     Shape shape = DimsOf(u);
     while (!shape.empty() && shape.back().Is(1)) shape.pop_back();
-    rows =
-        !shape.empty() && !shape.back().is_symbolic() &&
-        shape.back().value() * static_cast<int64_t>(ByteSize(packed->dtype.scalar())) % kRunBytes ==
-            0;
+    rows = !shape.empty() && !shape.back().is_symbolic() && shape.back().value() * bytes % run == 0;
   }
   return rows;
 }

@@ -13,9 +13,14 @@
 namespace tg::schedule {
 namespace {
 
-Shape Merged(Shape shape, AxisPair pair) {
-  shape[pair.outer] = shape[pair.outer].value() * shape[pair.inner].value();
-  shape[pair.inner] = 1;
+// Where the product of the two sizes goes. Axes that are no neighbours keep the inner one, which
+// may be contiguous in memory.
+enum class Keeps { kOuter, kInner };
+
+Shape Merged(Shape shape, AxisPair pair, Keeps keeps) {
+  const int64_t size = shape[pair.outer].value() * shape[pair.inner].value();
+  shape[pair.outer] = keeps == Keeps::kOuter ? size : 1;
+  shape[pair.inner] = keeps == Keeps::kInner ? size : 1;
   return shape;
 }
 
@@ -35,8 +40,10 @@ std::optional<size_t> AxisBelowReshape(const Shape& from, const Shape& to, size_
   return std::nullopt;
 }
 
-// Whether all axes between the two have size 1, so that one reshape merges them.
+// Whether the outer axis precedes the inner one, and all axes between the two have size 1, so that
+// one reshape merges them.
 bool AreNeighbours(const Shape& shape, AxisPair pair) {
+  if (pair.outer > pair.inner) return false;
   for (size_t k = pair.outer + 1; k < pair.inner; ++k) {
     if (!shape[k].Is(1)) return false;
   }
@@ -48,25 +55,45 @@ bool AreNeighbours(const Shape& shape, AxisPair pair) {
 // none.
 class Merger {
  public:
-  Merger(Body& body, ShapeMap& shapes, bool anywhere = false)
-      : body_(body), b_(*body.context), shapes_(shapes), anywhere_(anywhere) {}
+  Merger(Body& body, ShapeMap& shapes, bool anywhere = false, Keeps keeps = Keeps::kOuter)
+      : body_(body), b_(*body.context), shapes_(shapes), anywhere_(anywhere), keeps_(keeps) {}
 
   // The value or pointer `u` with two axes merged. Null if an op below needs both, or if the axes
   // are no neighbours.
   const UOp* Of(const UOp* u, AxisPair pair) {
     const Shape& shape = shapes_.Of(u);
     if (shape.empty() || (shape[pair.outer].Is(1) && shape[pair.inner].Is(1))) return u;
-    if (!AreNeighbours(shape, pair)) return nullptr;
+    if (!anywhere_ && !AreNeighbours(shape, pair)) return nullptr;
     const auto [known, is_new] =
         made_.try_emplace(std::tuple(u->id, pair.outer, pair.inner), nullptr);
     if (!is_new) return known->second;
     const UOp* made = Make(u, shape, pair);
-    if (!made && anywhere_) made = b_.Reshape(u, Merged(shape, pair));
+    if (!made && anywhere_) {
+      made = b_.Reshape(AsNeighbours(u, shape, pair), MergedShape(shape, pair));
+    }
     if (made) body_.CarryOver(u, made);
     return known->second = made;
   }
 
  private:
+  Shape MergedShape(const Shape& shape, AxisPair pair) const { return Merged(shape, pair, keeps_); }
+
+  // With the outer axis right before the inner one, where the product is to be.
+  const UOp* AsNeighbours(const UOp* u, const Shape& shape, AxisPair pair) {
+    if (AreNeighbours(shape, pair)) return u;
+    const size_t moved = keeps_ == Keeps::kOuter ? pair.inner : pair.outer;
+    std::vector<int64_t> order;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (k == moved) continue;
+      const bool at = k == pair.outer || k == pair.inner;
+      for (const size_t axis : {pair.outer, pair.inner}) {
+        if (at) order.push_back(static_cast<int64_t>(axis));
+      }
+      if (!at) order.push_back(static_cast<int64_t>(k));
+    }
+    return b_.Permute(u, order);
+  }
+
   const UOp* Make(const UOp* u, const Shape& shape, AxisPair pair) {
     switch (u->op) {
       case Op::kReshape:
@@ -74,7 +101,7 @@ class Merger {
       case Op::kPermute: {
         const auto source = [&](size_t dim) { return static_cast<size_t>(u->list(0)[dim]); };
         const AxisPair below = {source(pair.outer), source(pair.inner)};
-        const UOp* x = below.outer < below.inner ? Of(u->src(0), below) : nullptr;
+        const UOp* x = Of(u->src(0), below);
         return x ? b_.Permute(x, u->list(0)) : nullptr;
       }
       case Op::kExpand: {
@@ -82,7 +109,7 @@ class Merger {
         const bool repeats = from[pair.outer] != shape[pair.outer];
         if (repeats != (from[pair.inner] != shape[pair.inner])) return nullptr;
         const UOp* x = repeats ? u->src(0) : Of(u->src(0), pair);
-        return x ? b_.Expand(x, Merged(shape, pair)) : nullptr;
+        return x ? b_.Expand(x, MergedShape(shape, pair)) : nullptr;
       }
       case Op::kShrink:
       case Op::kPad: {
@@ -94,8 +121,8 @@ class Merger {
         if (!x) return nullptr;
         std::vector<std::pair<Dim, Dim>> pairs = PairsOf(u);
         if (u->op == Op::kPad) return b_.Pad(x, pairs);
-        pairs[pair.outer].second = Merged(shape, pair)[pair.outer];
-        pairs[pair.inner].second = 1;
+        const Shape merged = MergedShape(shape, pair);
+        for (const size_t k : {pair.outer, pair.inner}) pairs[k].second = merged[k];
         return b_.Shrink(x, pairs);
       }
       case Op::kReduceAxis:
@@ -114,12 +141,14 @@ class Merger {
   const UOp* OfReshape(const UOp* u, const Shape& shape, AxisPair pair) {
     const UOp* source = u->src(0);
     const Shape& from = shapes_.Of(source);
-    if (source->op == Op::kDefineGlobal) return b_.Reshape(source, Merged(shape, pair));
+    if (source->op == Op::kDefineGlobal) {
+      return AreNeighbours(shape, pair) ? b_.Reshape(source, MergedShape(shape, pair)) : nullptr;
+    }
     const std::optional<size_t> outer = AxisBelowReshape(from, shape, pair.outer);
     const std::optional<size_t> inner = AxisBelowReshape(from, shape, pair.inner);
     if (!outer || !inner) return nullptr;
     const UOp* x = Of(source, {*outer, *inner});
-    return x ? b_.Reshape(x, Merged(shape, pair)) : nullptr;
+    return x ? b_.Reshape(x, MergedShape(shape, pair)) : nullptr;
   }
 
   // An op whose result has the shape of its sources, but for the axes of a reduce.
@@ -136,12 +165,15 @@ class Merger {
   Builder b_;
   ShapeMap& shapes_;
   bool anywhere_;
+  Keeps keeps_;
   std::map<std::tuple<uint32_t, size_t, size_t>, const UOp*> made_;
 };
 
 // Merges a pair of axes in all stores, or in none.
-bool MergeInStores(Body& body, ShapeMap& shapes, AxisPair pair, bool anywhere = false) {
-  Merger to_memory(body, shapes), merger(body, shapes, anywhere);
+bool MergeInStores(Body& body, ShapeMap& shapes, AxisPair pair, bool anywhere = false,
+                   Keeps keeps = Keeps::kOuter) {
+  Merger to_memory(body, shapes, keeps == Keeps::kInner, keeps);
+  Merger merger(body, shapes, anywhere, keeps);
   std::vector<const UOp*> stores;
   for (const UOp* store : body.root->srcs()) {
     const UOp *to = to_memory.Of(store->src(0), pair), *value = merger.Of(store->src(1), pair);
@@ -171,8 +203,11 @@ bool MergeResultAxes(Body& body, ShapeMap& shapes) {
   return changed;
 }
 
-bool MergeResultPair(Body& body, ShapeMap& shapes, AxisPair pair) {
-  return MergeInStores(body, shapes, pair, /*anywhere=*/true);
+std::optional<size_t> MergeResultPair(Body& body, ShapeMap& shapes, AxisPair pair) {
+  const bool neighbours = AreNeighbours(shapes.Of(body.root->src(0)->src(0)), pair);
+  const Keeps keeps = neighbours ? Keeps::kOuter : Keeps::kInner;
+  if (!MergeInStores(body, shapes, pair, /*anywhere=*/true, keeps)) return std::nullopt;
+  return neighbours ? pair.outer : pair.inner;
 }
 
 bool MergeTerms(Body& body, ShapeMap& shapes, const UOp* reduce, AxisPair pair) {

@@ -4,6 +4,9 @@
 #ifndef TG_PASSES_SCHEDULE_MERGE_AXES_H_
 #define TG_PASSES_SCHEDULE_MERGE_AXES_H_
 
+#include <cstddef>
+#include <optional>
+
 #include "ir/module.h"
 #include "ir/shape.h"
 
@@ -15,18 +18,20 @@ namespace tg::schedule {
 // Returns whether the body changed.
 bool MergeResultAxes(Body& body, ShapeMap& shapes);
 
-// Two axes of a shape between which all axes have size 1.
+// Two axes of a shape.
 struct AxisPair {
   size_t outer, inner;
 };
 
 // Merges two axes of the stored shape, whatever the ops below do with them: where an op needs both,
 // the index of the merged axis is divided, as for the rows and columns of an image under the window
-// of a convolution. Returns whether the body changed; it does not if the memory of a result needs
-// both axes.
-bool MergeResultPair(Body& body, ShapeMap& shapes, AxisPair pair);
+// of a convolution. If there are axes between the two, as the channels between the images and their
+// pixels, the inner one gets the product, and the index is divided where results are stored, too.
+// Returns the axis with the product; nullopt, and the body stays, if neighbours are separate in the
+// memory of a result.
+std::optional<size_t> MergeResultPair(Body& body, ShapeMap& shapes, AxisPair pair);
 
-// Merges two axes of a reduce's source, which the reduce combines, in the same way.
+// Merges two neighbouring axes of a reduce's source, which the reduce combines, in the same way.
 bool MergeTerms(Body& body, ShapeMap& shapes, const UOp* reduce, AxisPair pair);
 
 }  // namespace tg::schedule
