@@ -1,5 +1,8 @@
 #include "passes/kernelize/stored_factor.h"
 
+#include <utility>
+
+#include "ir/builder.h"
 #include "ir/op_groups.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -26,12 +29,24 @@ std::optional<size_t> SourceAxis(const UOp* m, size_t axis, ShapeMap& shapes) {
 
 }  // namespace
 
-const UOp* StoredFactor::ReadFrom(Context& context, const UOp* x) const {
+const UOp* StoredFactor::ReadFrom(Context& context, const UOp* x,
+                                  std::optional<int64_t> size) const {
+  Builder b(context);
   llvm::SmallVector<const UOp*, 4> srcs;
-  for (const UOp* m : llvm::reverse(above)) {
-    srcs.assign(m->srcs().begin(), m->srcs().end());
-    srcs[0] = x;
-    x = context.Rebuild(m, context, {srcs.data(), srcs.size()});
+  for (const auto& [m, k] : llvm::reverse(above)) {
+    if (size && (m->op == Op::kReshape || m->op == Op::kExpand)) {
+      Shape shape = DimsOf(m);
+      shape[k] = *size;
+      x = m->op == Op::kReshape ? b.Reshape(x, shape) : b.Expand(x, shape);
+    } else if (size && m->op == Op::kShrink) {
+      std::vector<std::pair<Dim, Dim>> ranges = PairsOf(m);
+      ranges[k] = {0, *size};
+      x = b.Shrink(x, ranges);
+    } else {
+      srcs.assign(m->srcs().begin(), m->srcs().end());
+      srcs[0] = x;
+      x = context.Rebuild(m, context, {srcs.data(), srcs.size()});
+    }
   }
   return x;
 }
@@ -45,13 +60,12 @@ std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap&
   };
   const UOp* u = factor;
   for (; IsMovement(u->op) || widens(u); u = u->src(0)) {
-    if (u->op != Op::kCast) {
-      const std::optional<size_t> source = SourceAxis(u, axis, shapes);
-      if (!source && or_slice && u->op == Op::kShrink) break;
-      if (!source) return std::nullopt;
-      axis = *source;
-    }
-    out.above.push_back(u);
+    const std::optional<size_t> source =
+        u->op == Op::kCast ? std::optional(axis) : SourceAxis(u, axis, shapes);
+    if (!source && or_slice && u->op == Op::kShrink) break;
+    if (!source) return std::nullopt;
+    out.above.push_back({u, axis});
+    axis = *source;
   }
   out.value = u;
   out.axis = axis;

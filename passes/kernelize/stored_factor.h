@@ -13,12 +13,19 @@
 namespace tg::kernelize {
 
 struct StoredFactor {
-  std::vector<const UOp*> above;  // movement ops and casts, users first
+  // A movement op or a cast, and the axis of its result that is axis `axis` of the value.
+  struct Move {
+    const UOp* op;
+    size_t axis;
+  };
+  std::vector<Move> above;  // users first
   const UOp* value = nullptr;
   size_t axis = 0;  // of `value`
 
-  // The factor, with `x` in place of the value, which has the same shape.
-  const UOp* ReadFrom(Context& context, const UOp* x) const;
+  // The factor, with `x` in place of the value, which has the same shape, or one with `size`
+  // elements along the axis.
+  const UOp* ReadFrom(Context& context, const UOp* x,
+                      std::optional<int64_t> size = std::nullopt) const;
 };
 
 // What is stored of a factor, and which of its axes is axis `axis` of the factor, whole. Nullopt if

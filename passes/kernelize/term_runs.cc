@@ -1,8 +1,11 @@
 #include "passes/kernelize/term_runs.h"
 
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "ir/builder.h"
 #include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,9 +16,20 @@
 namespace tg::kernelize {
 namespace {
 
-// Bytes that an asynchronous copy moves, and the fewest products that each element of a factor is
-// in, so that storing it once more does not matter.
-constexpr int64_t kRunBytes = 16, kLeastUses = 64;
+// Bytes that an asynchronous copy moves, at most and at least; the fewest products that each
+// element of a factor is in, so that storing it once more does not matter.
+constexpr int64_t kRunBytes = 16, kLeastRunBytes = 8, kLeastUses = 64;
+// The terms of a matrix instruction.
+constexpr int64_t kDepth = 16;
+
+// How many terms make up whole runs: these, or those of a window and some zeros, at most a quarter
+// of all. Nullopt if neither.
+std::optional<int64_t> SizeInRuns(int64_t terms, int64_t bytes, bool in_window) {
+  const int64_t run = kRunBytes / bytes, least = kLeastRunBytes / bytes;
+  if (terms % run == 0 && (in_window || terms >= 2 * run)) return terms;
+  const int64_t size = RoundUp(terms, least);
+  return in_window && 4 * (size - terms) <= size ? std::optional(size) : std::nullopt;
+}
 
 // Whether a value is made of rows that it reads again for their statistics, as a norm: reduces that
 // are repeated along what they combine share a node with the value's arithmetic.
@@ -60,37 +74,55 @@ class RunsWriter {
     const UOp* product = u->src(0);
     const Shape& shape = shapes_.Of(product);
     if (product->op != Op::kMul || !IsStatic(shape)) return nullptr;
-    std::optional<size_t> axis;
+    const std::optional<Terms> found = FindTerms(u, shape);
+    if (!found) return nullptr;
+    const auto& [axis, stored] = *found;
     int64_t windows = 0;
-    for (int64_t k : u->list(1)) {
-      const auto own = static_cast<size_t>(k);
-      windows += !shape[own].Is(1);
-      if (!axis || shape[own].value() > shape[*axis].value()) axis = own;
-    }
-    if (!axis) return nullptr;
-    std::optional<StoredFactor> stored[2];
-    bool moves = false;
-    for (size_t n = 0; n < 2; ++n) {
-      stored[n] = FindStored(product->src(n), *axis, shapes_);
-      if (!stored[n]) return nullptr;
-      const Shape& own = shapes_.Of(stored[n]->value);
-      moves |= !IsInnermost(own, stored[n]->axis);
+    for (int64_t k : u->list(1)) windows += !shape[static_cast<size_t>(k)].Is(1);
+    const Scalar a = stored[0].value->dtype.scalar(), b = stored[1].value->dtype.scalar();
+    const int64_t terms = shape[axis].value();
+    // Products of wide elements take several instructions, which zeros would not pay for.
+    const bool in_window = windows > 1 && ByteSize(a) <= 2;
+    const std::optional<int64_t> size = SizeInRuns(terms, ByteSize(a), in_window);
+    bool moves = size != terms;
+    for (const StoredFactor& s : stored) {
+      const Shape& own = shapes_.Of(s.value);
+      moves |= !IsInnermost(own, s.axis);
       if (NumElements(shape) / NumElements(own) < kLeastUses) return nullptr;
     }
-    const Scalar a = stored[0]->value->dtype.scalar(), b = stored[1]->value->dtype.scalar();
     if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar())) return nullptr;
     // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
     // not: the rows of a plain matrix are stored once more too.
-    const int64_t run = kRunBytes / ByteSize(a), terms = shape[*axis].value();
     const bool gathers = ByteSize(a) == 1 || windows > 1;
-    if (!gathers || terms % run != 0 || terms < 2 * run) return nullptr;
-    const std::vector<int64_t> order = LastTerm(u, *axis);
+    if (!gathers || !size) return nullptr;
+    const std::vector<int64_t> order = LastTerm(u, axis);
     const UOp* factors[2];
-    for (size_t n = 0; n < 2; ++n) factors[n] = b_.Permute(InRuns(*stored[n]), order);
+    for (size_t n = 0; n < 2; ++n) {
+      factors[n] = b_.Permute(InRuns(stored[n], *size), order);
+      if (in_window) factors[n] = WithWholeRows(factors[n], u->list(1));
+    }
     return b_.ReduceAxis(b_.Mul(factors[0], factors[1]), Op::kAdd, u->list(1));
   }
 
  private:
+  // The longest axis of terms along which both factors are stored whole.
+  struct Terms {
+    size_t axis = 0;
+    StoredFactor stored[2];
+  };
+
+  std::optional<Terms> FindTerms(const UOp* u, const Shape& shape) {
+    std::optional<Terms> best;
+    for (int64_t k : u->list(1)) {
+      const auto axis = static_cast<size_t>(k);
+      if (best && shape[axis].value() <= shape[best->axis].value()) continue;
+      std::optional<StoredFactor> a = FindStored(u->src(0)->src(0), axis, shapes_);
+      std::optional<StoredFactor> b = FindStored(u->src(0)->src(1), axis, shapes_);
+      if (a && b) best = {axis, {*std::move(a), *std::move(b)}};
+    }
+    return best;
+  }
+
   // The order of the product's axes in which `axis` is the last one of terms.
   std::vector<int64_t> LastTerm(const UOp* u, size_t axis) {
     std::vector<int64_t> order(shapes_.Of(u).size());
@@ -104,18 +136,48 @@ class RunsWriter {
     return order;
   }
 
-  const UOp* InRuns(const StoredFactor& stored) {
+  // The factor from a copy whose last axis is that of the terms, with `size` of them. What it has
+  // more than the value is zero.
+  const UOp* InRuns(const StoredFactor& stored, int64_t size) {
     const UOp* x = stored.value;
     const Shape& shape = shapes_.Of(x);
-    if (!IsInnermost(shape, stored.axis)) {
+    const int64_t zeros = size - shape[stored.axis].value();
+    if (!IsInnermost(shape, stored.axis) || zeros > 0) {
       const std::vector<int64_t> last = WithLast(shape.size(), stored.axis);
       // Work-items that share a row would store neighbours of the row far from each other.
       if (IsNormalized(x, shapes_)) x = b_.context().Make(Op::kContiguous, x->dtype, {x});
       const UOp* moved = b_.Permute(x, last);
+      if (zeros > 0) {
+        std::vector<std::pair<Dim, Dim>> widths(shape.size(), {0, 0});
+        widths.back().second = zeros;
+        moved = b_.Pad(moved, widths);
+      }
       const UOp* copy = b_.context().Make(Op::kContiguous, x->dtype, {moved});
       x = b_.Permute(copy, Inverse(last));
     }
-    return stored.ReadFrom(b_.context(), x);
+    return stored.ReadFrom(b_.context(), x, size);
+  }
+
+  // The factor with zeros behind each row of a window if few terms make up a row, so that rows
+  // begin where the terms of an instruction do.
+  const UOp* WithWholeRows(const UOp* factor, std::span<const int64_t> terms) {
+    const Shape& shape = shapes_.Of(factor);
+    int64_t rows = 1;
+    llvm::SmallVector<size_t, 4> axes;  // of terms
+    for (int64_t k : terms) {
+      if (!shape[static_cast<size_t>(k)].Is(1)) axes.push_back(static_cast<size_t>(k));
+    }
+    llvm::sort(axes);
+    if (axes.size() < 2) return factor;
+    const size_t last = axes.pop_back_val(), window = axes.pop_back_val();
+    for (size_t k : axes) rows *= shape[k].value();
+    const int64_t run = shape[last].value(), steps = shape[window].value();
+    if (kDepth % run != 0) return factor;
+    const int64_t whole = RoundUp(steps * run, kDepth);
+    if (rows * whole > RoundUp(rows * steps * run, 2 * kDepth)) return factor;
+    std::vector<std::pair<Dim, Dim>> widths(shape.size(), {0, 0});
+    widths[window].second = whole / run - steps;
+    return b_.Pad(factor, widths);
   }
 
   Builder b_;

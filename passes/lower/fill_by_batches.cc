@@ -80,10 +80,17 @@ std::optional<StagePlacement::AsyncCopy> StagePlacement::FindAsyncCopy(
   const Element first = element(0), last = element(lanes - 1);
   const UOp *valid = nullptr, *valid_last = nullptr;
   const UOp *load = LoadOf(first.x, valid), *load_last = LoadOf(last.x, valid_last);
-  if (!load || !load_last || valid != valid_last) return std::nullopt;
+  // A run ends where the elements of whole runs end.
+  const auto are_same = [&](const UOp*& a, const UOp* b) {
+    if (a == b || !a || !b) return a == b;
+    a = simplify_(a);
+    return a == simplify_(b);
+  };
+  if (!load || !load_last || !are_same(valid, valid_last)) return std::nullopt;
   const UOp *from = load->src(0), *from_last = load_last->src(0);
   const UOp* gate = from->num_srcs > 2 ? from->src(2) : nullptr;
-  if (gate != (from_last->num_srcs > 2 ? from_last->src(2) : nullptr)) return std::nullopt;
+  const UOp* gate_last = from_last->num_srcs > 2 ? from_last->src(2) : nullptr;
+  if (!are_same(gate, gate_last)) return std::nullopt;
   const auto is_run = [&](const UOp* begin, const UOp* end) {
     const UOp* distance = simplify_(b_.Sub(end, begin));
     return IsConst(distance) && distance->word() == lanes - 1 && IsMultiple(begin, lanes);
