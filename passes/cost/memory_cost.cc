@@ -29,9 +29,7 @@ class Traffic {
       for (size_t k = 0; k <= a.nest.loops.size(); ++k) {
         bytes.push_back(FootprintBytes(work, a, k, target));
       }
-      // A loop that only copies has enough loads under way to hide the wait for a cache.
-      const bool waits = level.is_far && (!a.is_fill || level.bytes_per_second > 0);
-      factors_.push_back(waits ? UnforeseenFactor(work, a, target) : 1);
+      factors_.push_back(level.is_far ? UnforeseenFactor(work, a, target) : 1);
     }
   }
 
@@ -176,13 +174,11 @@ double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
     }
   };
   for (const uint16_t loop : llvm::reverse(access.nest.lanes)) add(loop);
-  // Loads of one step wait together.
-  const double together = std::min<double>(streams, target.prefetch_streams);
   for (const uint16_t loop : llvm::reverse(access.nest.loops)) add(loop);
   // Contiguous data wait at the end of each page, and rates are measured with that.
   const double bytes = std::min(page, std::max(run, line) * access.element_bytes);
   const auto wait = static_cast<double>(target.miss_bytes);
-  return std::max(1.0, (1 + wait / together / bytes) / (1 + wait / page));
+  return (1 + wait / bytes) / (1 + wait / page);
 }
 
 double BytesMoved(const ScheduledWork& work, const MemoryLevel& level, const passes::Target& target,

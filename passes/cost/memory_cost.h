@@ -33,8 +33,8 @@ double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, siz
 
 // The time of a load from a far memory, as a multiple of that for contiguous data. A core's
 // prefetcher follows Target::prefetch_streams runs of lines at a time, up to the ends of pages;
-// where a load begins another run it waits as long as for Target::miss_bytes, once for all runs
-// that it begins in a step. 1 on a GPU, whose units compute while others wait, and for stores.
+// where a load begins another run it waits as long as for Target::miss_bytes. 1 on a GPU, whose
+// units compute while others wait, and for stores.
 double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
                         const passes::Target& target);
 

@@ -294,32 +294,8 @@ TEST(Memory, LoadsWaitForLinesThatNoPrefetcherForesees) {
   MemoryAccess store = rows;
   store.is_store = true;
   EXPECT_EQ(UnforeseenFactor(work, store, target), 1);
-  // What fills a copy waits for memory, but not for a cache.
-  work.accesses = {rows};
-  MemoryLevel level = {.name = "cache", .cache_bytes = 1, .is_far = true};
-  const double all = BytesMoved(work, level, target);
-  work.accesses[0].is_fill = true;
-  const double fill = BytesMoved(work, level, target);
-  EXPECT_DOUBLE_EQ(all / fill, UnforeseenFactor(work, rows, target));
-  level.bytes_per_second = 1e9;
-  EXPECT_DOUBLE_EQ(BytesMoved(work, level, target), all);
   target.items_per_unit = 64;
   EXPECT_EQ(UnforeseenFactor(work, rows, target), 1);
-}
-
-TEST(Memory, LoadsOfOneStepWaitTogether) {
-  passes::Target target = Small();
-  target.page_bytes = 4096;
-  target.miss_bytes = 512;
-  target.prefetch_streams = 32;
-  ScheduledWork work;
-  work.loops = {{"i", 64, Steps::kSerial},
-                {"k", 64, Steps::kSerial},
-                {"u", 4, Steps::kLanes},
-                {"v", 16, Steps::kLanes}};
-  // A step has four runs of 64 bytes in as many pages.
-  const MemoryAccess tile = Access({0, 1}, {2, 3}, {16, 8192, 2048, 1}, 1e9);
-  EXPECT_DOUBLE_EQ(UnforeseenFactor(work, tile, target), (1 + 128.0 / 64) / (1 + 512.0 / 4096));
 }
 
 TEST(Memory, LevelsHaveRates) {
