@@ -42,8 +42,8 @@ struct Dependence {
   // work-items share the work.
   std::vector<LoopSet> varies;
   std::vector<PackedValue> packed;  // in the order of the body's nodes
-  // By axis of a kernel, for an axis of a reduce: the number of indices at which its result is read.
-  // It is computed for each of them. For other axes, and those of tuples: 0.
+  // By axis of a kernel, for an axis of a reduce: the number of indices at which its result is
+  // read. It is computed for each of them. For other axes, and those of tuples: 0.
   std::vector<uint32_t> reads;
 };
 // `axes`: all axes of the kernel, as BaseAxes returns them. `order`: as in StagedAxes.

@@ -42,6 +42,7 @@ KernelNests::KernelNests(const loop_nest::LoopNest& nest) : s_(nest) {
       if (m.term == axis.name) loops_.back().steps = Steps::kLanes;
     }
   }
+  for (size_t i = 0; i < s_.axes.size(); ++i) around_.push_back(FindAxesAround(i));
 }
 
 AxisSet KernelNests::AxesOfBases(analysis::LoopSet bases) const {
@@ -75,7 +76,7 @@ AxisSet KernelNests::AxesOfOwner(const UOp* owner) const {
   return set;
 }
 
-AxisSet KernelNests::AxesAround(size_t axis) const {
+AxisSet KernelNests::FindAxesAround(size_t axis) const {
   const UOp* owner = OwnerOf(axis);
   if (!owner) return None();
   AxisSet set = AxesOfBases(s_.varies[s_.axes[axis].base]);
@@ -97,7 +98,7 @@ AxisSet KernelNests::AxesOf(const analysis::Access& access) const {
 AxisSet KernelNests::Closed(AxisSet axes) const {
   for (unsigned count = 0; count != axes.count();) {
     count = axes.count();
-    for (const unsigned i : axes.set_bits()) axes |= AxesAround(i);
+    for (const unsigned i : axes.set_bits()) axes |= around_[i];
   }
   return axes;
 }

@@ -60,9 +60,7 @@ class KernelNests {
   // The position behind the innermost serial loop around a copy along which it varies: a copy that
   // is the same in all steps of a loop is made before it.
   size_t StepsAround(const loop_nest::Copy& copy) const;
-  // The axes along which the value varies that an axis belongs to, without its own: the loop along
-  // the results of a tuple is inside that over its terms.
-  AxisSet AxesAround(size_t axis) const;
+  AxisSet FindAxesAround(size_t axis) const;
   // How many axes of reduces and staged values are around one of them, itself included.
   size_t DepthOf(size_t axis) const;
   // Whether the work-items along this axis are those of another axis in the set.
@@ -70,6 +68,9 @@ class KernelNests {
 
   const loop_nest::LoopNest& s_;
   std::vector<WorkLoop> loops_;
+  // By axis: the axes along which the value varies that it belongs to, without that value's own:
+  // the loop along the results of a tuple is inside that over its terms.
+  std::vector<AxisSet> around_;
 };
 
 }  // namespace tg::cost

@@ -33,7 +33,8 @@ class WorkBuilder {
         target_(target),
         nests_(nest),
         strides_(nest, nests_, closed),
-        copies_(nest, nests_, work_.loops) {
+        copies_(nest, nests_, work_.loops),
+        reads_several_(llvm::any_of(nest.reads, [](uint32_t reads) { return reads > 1; })) {
     work_.loops = nests_.loops();
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (strides_.IsClosed(i)) work_.loops[i].trips = 1;
@@ -194,6 +195,7 @@ class WorkBuilder {
 
   // At how many indices the result of a reduce is read, for each of which it is computed.
   double ReadsOf(const UOp* reduce) const {
+    if (!reads_several_) return 1;
     uint32_t reads = 1;
     for (size_t n = 0; n < s_.base.size(); ++n) {
       if (s_.base[n].reduce == reduce) reads = std::max(reads, s_.reads[n]);
@@ -203,6 +205,7 @@ class WorkBuilder {
   // How often an access is executed for the indices at which the reduce around it is read, where it
   // is the same for several of them.
   double RepeatsOf(const analysis::Access& a, const AxisSet& axes) const {
+    if (!reads_several_) return 1;
     double reads = 1;
     for (const unsigned i : axes.set_bits()) {
       const UOp* reduce = s_.base[s_.axes[i].base].reduce;
@@ -224,6 +227,7 @@ class WorkBuilder {
   }
   // The same of the reduce that reads a copy.
   double ReadsOf(const loop_nest::Copy& copy) const {
+    if (!reads_several_) return 1;
     double reads = 1;
     for (size_t n = 0; n < s_.base.size(); ++n) {
       const bool varies = (copy.varies & analysis::LoopBit(n)) != 0;
@@ -432,6 +436,8 @@ class WorkBuilder {
   std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
   int64_t last_buffer_ = 0;
   NodeSet fused_, reduces_;
+  // Whether some reduce is read at several indices.
+  const bool reads_several_;
   double times_ = 1;  // how often what is visited is computed, for each index at which it is read
 };
 

@@ -127,7 +127,7 @@ struct LoopNest : Loops {
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
   // kernel stores, so that a part of the axis may be a loop around the results.
   std::vector<bool> accumulates;
-  std::vector<uint32_t> reads;  // by base axis: Dependence
+  std::vector<uint32_t> reads;                    // by base axis: Dependence
   std::vector<analysis::LoopSet> held_by_output;  // by base axis: FindOutputStaging
   std::vector<int64_t> read;                      // the arguments that the kernel reads
   std::vector<int64_t> written;                   // the arguments that the kernel writes

@@ -112,7 +112,7 @@ void ProposeGpuTranspose(ScheduleBuilder& t, Proposals& to) {
   const ScheduleBuilder::State start = t.Save();
   const int64_t sector = t.target().FetchedBytes() / of->bytes;
   for (int64_t items = 4 * sector; items > sector; items /= 2) {
-    for (int64_t steps = t.target().MostItems(); steps > t.target().AccessWords(); steps /= 4) {
+    for (int64_t steps = 2 * sector; steps <= t.target().MostItems(); steps *= 4) {
       if (ScheduleStrips(t, *of, items, steps)) to.Add();
       t.Restore(start);
     }

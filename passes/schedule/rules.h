@@ -57,11 +57,11 @@ class Proposals {
 };
 
 // Proposes what `schedule()` leaves in the builder, for groups of the usual number of work-items
-// and then for larger and smaller ones. It returns whether the kernel has its form.
+// and then for smaller ones. It returns whether the kernel has its form.
 template <typename F>
 void ProposeGroups(ScheduleBuilder& t, Proposals& to, F schedule) {
   const ScheduleBuilder::State start = t.Save();
-  for (const double part : {1.0, 2.0, 0.5, 0.25}) {
+  for (const double part : {1.0, 0.5, 0.25}) {
     t.SetGroupPart(part);
     const bool has_form = schedule();
     if (has_form) to.Add();
