@@ -1,5 +1,6 @@
 #include "passes/kernelize/term_runs.h"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,18 +18,19 @@ namespace tg::kernelize {
 namespace {
 
 // Bytes that an asynchronous copy moves, at most and at least; the fewest products that each
-// element of a factor is in, so that storing it once more does not matter.
+// element of a factor is in, so that storing it once more does not matter, if it is in the longest
+// runs.
 constexpr int64_t kRunBytes = 16, kLeastRunBytes = 8, kLeastUses = 64;
 // The terms of a matrix instruction.
 constexpr int64_t kDepth = 16;
 
-// How many terms make up whole runs: these, or those of a window and some zeros, at most a quarter
-// of all. Nullopt if neither.
+// How many terms make up whole runs: these, or one short run of those of a window, of which at most
+// a quarter are zeros. Nullopt if neither.
 std::optional<int64_t> SizeInRuns(int64_t terms, int64_t bytes, bool in_window) {
   const int64_t run = kRunBytes / bytes, least = kLeastRunBytes / bytes;
-  if (terms % run == 0 && (in_window || terms >= 2 * run)) return terms;
-  const int64_t size = RoundUp(terms, least);
-  return in_window && 4 * (size - terms) <= size ? std::optional(size) : std::nullopt;
+  if (terms % run == 0 && terms >= 2 * run) return terms;
+  const bool fills = in_window && terms <= least && 4 * terms >= 3 * least;
+  return fills ? std::optional(least) : std::nullopt;
 }
 
 // Whether a value is made of rows that it reads again for their statistics, as a norm: reduces that
@@ -84,17 +86,20 @@ class RunsWriter {
     // Products of wide elements take several instructions, which zeros would not pay for.
     const bool in_window = windows > 1 && ByteSize(a) <= 2;
     const std::optional<int64_t> size = SizeInRuns(terms, ByteSize(a), in_window);
-    bool moves = size != terms;
+    if (!size) return nullptr;
+    const int64_t run = std::min(kRunBytes, *size * int64_t{ByteSize(a)});
+    bool moves = *size != terms;
     for (const StoredFactor& s : stored) {
       const Shape& own = shapes_.Of(s.value);
       moves |= !IsInnermost(own, s.axis);
-      if (NumElements(shape) / NumElements(own) < kLeastUses) return nullptr;
+      const int64_t uses = NumElements(shape) / NumElements(own);
+      if (uses < kLeastUses * (kRunBytes / run)) return nullptr;
     }
     if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar())) return nullptr;
     // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
     // not: the rows of a plain matrix are stored once more too.
     const bool gathers = ByteSize(a) == 1 || windows > 1;
-    if (!gathers || !size) return nullptr;
+    if (!gathers) return nullptr;
     const std::vector<int64_t> order = LastTerm(u, axis);
     const UOp* factors[2];
     for (size_t n = 0; n < 2; ++n) {

@@ -208,10 +208,10 @@ std::optional<std::vector<Directive>> Apply(const cost::GpuTile& tile, const Axe
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
 }
 
-// Whether the value is memory as it is, with rows of whole runs, which asynchronous copies move:
-// of 8 or 16 bytes, and of four elements or more.
+// Whether the value is memory as it is, with rows of whole runs of 16 bytes, which asynchronous
+// copies move, or rows that are one run of 8 bytes.
 bool IsInRuns(const UOp* packed) {
-  const int64_t bytes = ByteSize(packed->dtype.scalar()), run = std::max<int64_t>(8, 4 * bytes);
+  constexpr int64_t kRunBytes = 16, kLeastRunBytes = 8;
   bool rows = false;
   for (const UOp* u : PostOrder(packed->src(0))) {
     // What is padded, or cut off, is not copied: other axes than that of the runs, or copies are
@@ -226,7 +226,9 @@ bool IsInRuns(const UOp* packed) {
     if (memory->op != Op::kDefineGlobal) continue;
     Shape shape = DimsOf(u);
     while (!shape.empty() && shape.back().Is(1)) shape.pop_back();
-    rows = !shape.empty() && !shape.back().is_symbolic() && shape.back().value() * bytes % run == 0;
+    if (shape.empty() || shape.back().is_symbolic()) continue;
+    const int64_t bytes = shape.back().value() * int64_t{ByteSize(packed->dtype.scalar())};
+    rows = bytes % kRunBytes == 0 || bytes == kLeastRunBytes;
   }
   return rows;
 }
