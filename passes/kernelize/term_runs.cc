@@ -78,7 +78,7 @@ class RunsWriter {
       if (NumElements(shape) / NumElements(own) < kLeastUses) return nullptr;
     }
     const Scalar a = stored[0]->value->dtype.scalar(), b = stored[1]->value->dtype.scalar();
-    if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar())) return nullptr;
+    if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar(), {})) return nullptr;
     // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
     // not: the rows of a plain matrix are stored once more too.
     const int64_t run = kRunBytes / ByteSize(a), terms = shape[*axis].value();
