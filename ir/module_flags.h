@@ -32,6 +32,7 @@ class ModuleFlags {
     for (ModuleFlag f : flags) Add(f);
   }
   constexpr void Add(ModuleFlag f) { bits_ |= Bit(f); }
+  constexpr void Add(ModuleFlags other) { bits_ |= other.bits_; }
   // Adds the flag of that name; false where there is none.
   bool Add(std::string_view text) {
     for (size_t i = 0; i < kModuleFlags.size(); ++i) {
@@ -47,10 +48,10 @@ class ModuleFlags {
   constexpr bool operator==(const ModuleFlags&) const = default;
 
  private:
-  static constexpr uint8_t Bit(ModuleFlag f) {
-    return static_cast<uint8_t>(1u << static_cast<uint8_t>(f));
+  static constexpr uint16_t Bit(ModuleFlag f) {
+    return static_cast<uint16_t>(1u << static_cast<uint8_t>(f));
   }
-  uint8_t bits_ = 0;
+  uint16_t bits_ = 0;
 };
 
 }  // namespace tg

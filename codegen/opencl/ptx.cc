@@ -66,6 +66,21 @@ std::string PartsFunction(int n, bool is_first) {
   return text;
 }
 
+// Rounds to the nearest number with a mantissa of ten bits, ties away from zero.
+constexpr std::string_view kRoundToTf32 =
+    "static inline uint round_to_tf32(uint x) {\n  uint result;\n"
+    "  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(result) : \"f\"(as_float(x)));\n"
+    "  return result;\n}\n";
+
+// The registers of a value of `n`, rounded.
+std::string Rounded(std::string_view value, int n) {
+  std::string parts;
+  for (int i = 0; i < n; ++i) {
+    absl::StrAppend(&parts, i ? ", " : "", "round_to_tf32(", Part(value, n, i), ")");
+  }
+  return absl::StrCat("(", Uint(n), ")(", parts, ")");
+}
+
 }  // namespace
 
 PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
@@ -86,6 +101,7 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
   f.name = absl::StrCat("mma_", std::string(name));
   for (char& c : f.name) c = c == '.' ? '_' : c;
   std::string text;
+  if (m.tf32) text = kRoundToTf32;
   if (m.in_parts) {
     for (const int n : {of_a, of_b}) text += PartsFunction(n, text.empty());
   }
@@ -106,11 +122,7 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
                     half_sum ? absl::StrCat(unpack, "(d", i, ")") : absl::StrCat("d", i));
   }
   if (m.tf32) {
-    // Rounds to the nearest number with a mantissa of ten bits, ties away from zero, like
-    // cvt.rna.tf32.
-    text +=
-        "  x = (x & 0x7f800000u) == 0x7f800000u ? x : (x + 0x1000u) & 0xffffe000u;\n"
-        "  y = (y & 0x7f800000u) == 0x7f800000u ? y : (y + 0x1000u) & 0xffffe000u;\n";
+    absl::StrAppend(&text, "  x = ", Rounded("x", of_a), ";\n  y = ", Rounded("y", of_b), ";\n");
   }
   const std::string word = half_sum ? "uint " : m.accumulator == Scalar::kF32 ? "float " : "int ";
   const bool tf32 = m.tf32 || m.in_parts;

@@ -72,6 +72,21 @@ bool MayBeWide(const UOp* u, ModuleFlags flags) {
          (u->op == Op::kMul && flags.has(ModuleFlag::kWideProducts));
 }
 
+bool RoundsFactors(const UOp* u, ModuleFlags flags) {
+  return u->op == Op::kMul && u->dtype.scalar() == Scalar::kF32 && flags.has(ModuleFlag::kTf32);
+}
+
+// The error of product `y` if both factors are first rounded to tf32: by 2^-11 of themselves, or
+// below its least normal number by 2^-137. Factors beyond its greatest number become infinite.
+double ErrorOfRounded(std::span<const double> x, double y) {
+  constexpr double kRounding = 0x1p-11, kTiny = 0x1p-137, kInfiniteFrom = 0x1.ffep127;
+  const double a = std::fabs(x[0]), b = std::fabs(x[1]);
+  if (std::isinf(y) || std::max(a, b) >= kInfiniteFrom) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return 3 * kRounding * std::fabs(y) + kTiny * (a + b) + DoubleFromBits(Scalar::kF32, 1);
+}
+
 }  // namespace
 
 FlagError::FlagError(const UOp* u, ModuleFlags flags)
@@ -79,7 +94,8 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
       exact_algebra_(flags.has(ModuleFlag::kFastMath)),
       zero_mul_(flags.has(ModuleFlag::kZeroMul)),
       no_nan_(flags.has(ModuleFlag::kNoNan)),
-      wide_(MayBeWide(u, flags)) {
+      wide_(MayBeWide(u, flags)),
+      rounds_factors_(RoundsFactors(u, flags)) {
   if (!exact_algebra_ && !flags.has(ModuleFlag::kInfRatio)) return;
   if (op_ == Op::kDiv) ratio_[0] = AddsOne(u->src(1));
   if (op_ == Op::kMul) {
@@ -145,6 +161,7 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
   if (wide_)
     e += std::isinf(y) ? std::numeric_limits<double>::infinity()
                        : UnitRoundoff(s) * std::fabs(y) + tiny;
+  if (rounds_factors_) e += ErrorOfRounded(x, y);
   if (zero_mul_) {
     const bool product = op_ == Op::kMul || op_ == Op::kMulAcc;
     if (product && (may_be_zero(0) || may_be_zero(1))) {

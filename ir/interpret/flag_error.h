@@ -19,7 +19,8 @@ class FlagError {
 
   // Whether the flags change anything about this op.
   bool IsAny() const {
-    return exact_algebra_ || zero_mul_ || no_nan_ || wide_ || ratio_[0] || ratio_[1];
+    return exact_algebra_ || zero_mul_ || no_nan_ || wide_ || rounds_factors_ || ratio_[0] ||
+           ratio_[1];
   }
 
   // The error of element `y`, which the op computes in type `s` from the sources' elements `x` with
@@ -32,7 +33,8 @@ class FlagError {
   Op op_;
   bool exact_algebra_;  // fast-math
   bool zero_mul_, no_nan_;
-  bool wide_;  // wide-products and wide-halves: the result may not be rounded
+  bool wide_;            // wide-products and wide-halves: the result may not be rounded
+  bool rounds_factors_;  // tf32
   // fast-math: the products of the op's constant factors below 1, and above 1.
   double small_factors_ = 1, large_factors_ = 1;
   // inf-ratio: by source, whether the op may be x/(x + 1), alone or as a part of a product, with

@@ -28,10 +28,13 @@ std::optional<MatrixInstruction> FindMatrixInstruction(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator) {
+std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator,
+                                                      ModuleFlags flags) {
+  const bool rounds = flags.has(ModuleFlag::kTf32);
   std::optional<MatrixInstruction> best;
   for (const MatrixInstruction& mi : kInstructions) {
-    if (mi.a != a || mi.b != b || mi.accumulator != accumulator || mi.tf32) continue;
+    if (mi.a != a || mi.b != b || mi.accumulator != accumulator) continue;
+    if (rounds ? mi.in_parts : mi.tf32) continue;
     if (!best || mi.k > best->k) best = mi;
   }
   return best;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ir/dtype.h"
+#include "ir/module_flags.h"
 
 namespace tg {
 
@@ -34,9 +35,11 @@ struct MatrixInstruction {
 
 std::optional<MatrixInstruction> FindMatrixInstruction(std::string_view name);
 
-// The instruction of most terms whose products of these types are exact and summed in
-// `accumulator`; nullopt if there is none.
-std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator);
+// The instruction of most terms that sums products of these types in `accumulator`; nullopt if
+// there is none, which no flag changes. Products are exact, or of f32 in two parts; with
+// ModuleFlag::kTf32 those of f32 are of rounded factors.
+std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator,
+                                                      ModuleFlags flags);
 
 // (row, column) of element `e` of work-item `t`'s fragment; which: 0 for A, 1 for B, 2 for C and D.
 std::pair<int, int> FragmentElement(const MatrixInstruction& mi, int which, int t, int e);

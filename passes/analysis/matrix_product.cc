@@ -2,7 +2,7 @@
 
 namespace tg::analysis {
 
-std::optional<MatrixInstruction> InstructionOf(const UOp* product) {
+std::optional<MatrixInstruction> InstructionOf(const UOp* product, ModuleFlags flags) {
   if (product->op != Op::kMul) return std::nullopt;
   Scalar types[2];
   for (size_t k = 0; k < 2; ++k) {
@@ -10,7 +10,7 @@ std::optional<MatrixInstruction> InstructionOf(const UOp* product) {
     while (IsMovement(x->op)) x = x->src(0);
     types[k] = (x->op == Op::kCast ? x->src(0) : x)->dtype.scalar();
   }
-  return MatrixInstructionFor(types[0], types[1], product->dtype.scalar());
+  return MatrixInstructionFor(types[0], types[1], product->dtype.scalar(), flags);
 }
 
 }  // namespace tg::analysis

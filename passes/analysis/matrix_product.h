@@ -11,7 +11,7 @@ namespace tg::analysis {
 
 // The instruction for both factors of a `mul`, as they are before casts to its type; nullopt if
 // there is none.
-std::optional<MatrixInstruction> InstructionOf(const UOp* product);
+std::optional<MatrixInstruction> InstructionOf(const UOp* product, ModuleFlags flags);
 
 }  // namespace tg::analysis
 

@@ -91,7 +91,7 @@ TEST(TileCost, PaddingAndIdleUnitsCost) {
 TEST(TileCost, MatrixTilesFilledAheadHideTheirLoads) {
   const passes::Target target = Preset("cl-nvidia-sm90");
   const MatrixInstruction instruction =
-      *MatrixInstructionFor(Scalar::kF16, Scalar::kF16, Scalar::kF32);
+      *MatrixInstructionFor(Scalar::kF16, Scalar::kF16, Scalar::kF32, {});
   const ContractionSize size = {
       .rows = 4096, .lanes = 4096, .terms = 4096, .bytes = 4, .in_runs = true};
   MatrixTile tile = {

@@ -66,7 +66,8 @@ absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest
   if ((a->varies & b->varies & term) == 0) {
     return Illegal("a factor does not vary along axis ", nest.axes[axes[2]].name);
   }
-  const auto instruction = MatrixInstructionFor(a->type, b->type, product->dtype.scalar());
+  const auto instruction =
+      MatrixInstructionFor(a->type, b->type, product->dtype.scalar(), nest.flags);
   if (instruction) return *instruction;
   return Illegal("there is no matrix instruction that multiplies ",
                  std::string(GetScalarInfo(a->type).text), " by ",

@@ -88,7 +88,7 @@ class FactorRounder {
 absl::Status RoundFactors(Module& module, passes::PassContext& context) {
   const bool multiplies =
       context.target.HasMatrixInstructions() &&
-      MatrixInstructionFor(Scalar::kF16, Scalar::kF16, Scalar::kF32).has_value();
+      MatrixInstructionFor(Scalar::kF16, Scalar::kF16, Scalar::kF32, {}).has_value();
   if (!multiplies) return absl::OkStatus();
   int64_t changed = 0;
   for (const auto& graph : module.graphs) {

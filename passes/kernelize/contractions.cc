@@ -38,7 +38,7 @@ bool IsContractionOrDots(const UOp* u, ShapeMap& shapes) {
 
 bool IsMatrixProduct(const UOp* product, ShapeMap& shapes) {
   if (product->op != Op::kMul || !IsStatic(shapes.Of(product))) return false;
-  const auto instruction = analysis::InstructionOf(product);
+  const auto instruction = analysis::InstructionOf(product, {});
   if (!instruction) return false;
   int64_t repeats[2] = {1, 1};  // of each factor
   const Shape& whole = shapes.Of(product);

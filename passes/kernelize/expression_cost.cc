@@ -193,7 +193,7 @@ double CostModel::MatrixSeconds(const UOp* u) {
     }
     const UOp* product = x->src(0);
     if (product->op != Op::kMul || static_cast<Op>(x->word()) != Op::kAdd) continue;
-    const auto instruction = analysis::InstructionOf(product);
+    const auto instruction = analysis::InstructionOf(product, module_.flags);
     if (!instruction) continue;
     const double operations = 2 * Elements(product);
     seconds += cost::ArithmeticSeconds(operations, target_) -

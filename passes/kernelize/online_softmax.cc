@@ -117,14 +117,15 @@ int64_t RowsOf(const SoftmaxProduct& p, ShapeMap& shapes, int64_t of) {
 // into local memory several times, as they are copied ahead. 0 if it is below 16, or if a work-item
 // has too few registers for its part.
 int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMap& shapes,
-                      const passes::Target& target) {
-  constexpr int64_t kMostTerms = 64, kCopies = 3;
+                      const passes::Target& target, ModuleFlags flags) {
+  constexpr int64_t kMostTerms = 64, kLeastTerms = 16, kCopies = 3;
   const std::optional<Scalar> type = MatrixTypeOf(p);
   if (!type || !target.HasMatrixInstructions() || !target.HasAsyncCopies() ||
       boundary.sums.size() != 1) {
     return 0;
   }
-  const MatrixInstruction instruction = *MatrixInstructionFor(*type, *type, p.sum->dtype.scalar());
+  const MatrixInstruction instruction =
+      *MatrixInstructionFor(*type, *type, p.sum->dtype.scalar(), flags);
   const UOp* sum = boundary.sums[0];
   if (sum->list(1).size() != 1 || sum->dtype != p.sum->dtype) return 0;
   for (const UOp* factor : sum->src(0)->srcs()) {
@@ -154,13 +155,13 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
   if (!is_tile(results / instruction.n) || !is_tile(width / instruction.n)) return 0;
   const int64_t terms = shapes.Of(p.scores)[p.scores_axis].value();
   int64_t block = kMostTerms;
-  while (block >= instruction.k &&
+  while (block >= kLeastTerms &&
          (block >= terms || 4 * RoundUp(terms, block) > 5 * terms ||
           kCopies * block * (width + results) * int64_t{ByteSize(*type)} > target.local_memory)) {
     block /= 2;
   }
   const int64_t registers = cost::TupleRegisters(1, block, results, width, instruction, target);
-  return block >= instruction.k && registers <= 2 * target.vector_registers ? block : 0;
+  return block >= kLeastTerms && registers <= 2 * target.vector_registers ? block : 0;
 }
 
 // Whether one kernel takes less time than several with the scores in memory. Its lanes are results
@@ -194,13 +195,13 @@ bool HasWindows(const UOp* factor) {
 
 // The terms of a block; 0: plain ops take less time. Sets `boundary`.
 int64_t Block(const SoftmaxProduct& p, ShapeMap& shapes, const passes::Target& target,
-              Boundary& boundary) {
+              ModuleFlags flags, Boundary& boundary) {
   if (!boundary.Find(p)) return 0;
   // The factors of scores are staged a row at a time. Those of a convolution have no rows.
   const bool convolves = llvm::any_of(
       boundary.sums, [](const UOp* sum) { return llvm::any_of(sum->src(0)->srcs(), &HasWindows); });
   if (convolves) return 0;
-  if (target.is_gpu) return MatrixBlockOf(p, boundary, shapes, target);
+  if (target.is_gpu) return MatrixBlockOf(p, boundary, shapes, target, flags);
   if (p.sum->dtype.scalar() != Scalar::kF32 || !Pays(p, shapes, target)) return 0;
   return BlockOf(shapes.Of(p.scores)[p.scores_axis].value(), target);
 }
@@ -238,7 +239,7 @@ int64_t FuseOnlineSoftmaxes(const Module& module, Body& body, ShapeMap& shapes,
     std::optional<SoftmaxProduct> p = FindProduct(u, shapes, module, target);
     if (!p) continue;
     Boundary boundary(shapes, target.is_gpu);
-    if (Block(*p, shapes, target, boundary) == 0) continue;
+    if (Block(*p, shapes, target, module.flags, boundary) == 0) continue;
     found.emplace_back(*std::move(p), std::move(boundary));
   }
   // Values that something else reads too are stored.
@@ -321,7 +322,7 @@ bool RewriteOnlineSoftmax(const Module& module, Body& body, const passes::Target
   const std::optional<SoftmaxProduct> p = FindProduct(sum, shapes, module, target);
   if (!p) return false;
   Boundary boundary(shapes, target.is_gpu);
-  const int64_t block = Block(*p, shapes, target, boundary);
+  const int64_t block = Block(*p, shapes, target, module.flags, boundary);
   if (block == 0) return false;
   Builder b(*body.context);
   const UOp* value = SoftmaxInBlocks(module, body, *p, block);

@@ -140,7 +140,7 @@ class Preparer {
         if (const UOp* split = SplitReduce(u, srcs[0])) return split;
         if (!MustKeepOrder(u)) {
           const UOp* whole = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
-          const UOp* split = SplitProduct(whole, b_, shapes_, target_);
+          const UOp* split = SplitProduct(whole, b_, shapes_, target_, module_.flags);
           if (split && !Gathers(module_, b_.context(), shapes_).Is(whole)) return split;
         }
         break;

@@ -35,7 +35,8 @@ int64_t TermsOfStep(const UOp* reduce, ShapeMap& shapes, int64_t words) {
   return step;
 }
 
-cost::ProductSize SizeOf(const UOp* reduce, ShapeMap& shapes, const passes::Target& target) {
+cost::ProductSize SizeOf(const UOp* reduce, ShapeMap& shapes, const passes::Target& target,
+                         ModuleFlags flags) {
   const UOp* product = reduce->src(0);
   cost::ProductSize size;
   size.bytes = ByteSize(reduce->dtype.scalar());
@@ -44,7 +45,7 @@ cost::ProductSize SizeOf(const UOp* reduce, ShapeMap& shapes, const passes::Targ
   size.step = TermsOfStep(reduce, shapes, target.AccessWords());
   const auto operations = 2.0 * static_cast<double>(size.results) * static_cast<double>(size.terms);
   const auto instruction = target.HasMatrixInstructions() && IsMatrixProduct(product, shapes)
-                               ? analysis::InstructionOf(product)
+                               ? analysis::InstructionOf(product, flags)
                                : std::nullopt;
   size.arithmetic = instruction ? cost::MatrixSeconds(operations, instruction->RateBits(), target)
                                 : cost::ArithmeticSeconds(operations, target);
@@ -65,11 +66,11 @@ int64_t SharingItems(int64_t extent, bool divides, const passes::Target& target)
 }  // namespace
 
 const UOp* SplitProduct(const UOp* reduce, Builder& b, ShapeMap& shapes,
-                        const passes::Target& target) {
+                        const passes::Target& target, ModuleFlags flags) {
   const Shape from = shapes.Of(reduce->src(0)), to = shapes.Of(reduce);
   if (!target.is_gpu || !target.HidesWaits() || !IsStatic(from)) return nullptr;
   if (!IsContraction(reduce, shapes)) return nullptr;
-  const cost::ProductSize product = SizeOf(reduce, shapes, target);
+  const cost::ProductSize product = SizeOf(reduce, shapes, target, flags);
   std::vector<size_t> axes;  // of terms, the outermost first
   for (int64_t a : reduce->list(1)) {
     if (!from[static_cast<size_t>(a)].Is(1)) axes.push_back(static_cast<size_t>(a));

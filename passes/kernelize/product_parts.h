@@ -19,7 +19,7 @@ namespace tg::kernelize {
 // and the work-items of a group share what they can of the outermost axis of terms, or nothing if
 // there are parts.
 const UOp* SplitProduct(const UOp* reduce, Builder& b, ShapeMap& shapes,
-                        const passes::Target& target);
+                        const passes::Target& target, ModuleFlags flags);
 
 }  // namespace tg::kernelize
 

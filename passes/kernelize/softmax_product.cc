@@ -171,7 +171,7 @@ std::optional<Scalar> MatrixTypeOf(const SoftmaxProduct& p) {
   const bool widens = u->op == Op::kCast && u->src(0)->dtype.is_float();
   if (widens ? !p.wide : !p.matrices) return std::nullopt;
   const Scalar from = (widens ? u->src(0) : u)->dtype.scalar();
-  const bool multiplies = MatrixInstructionFor(from, from, p.sum->dtype.scalar()).has_value();
+  const bool multiplies = MatrixInstructionFor(from, from, p.sum->dtype.scalar(), {}).has_value();
   return multiplies ? std::optional(from) : std::nullopt;
 }
 

@@ -95,7 +95,7 @@ class RunsWriter {
       const int64_t uses = NumElements(shape) / NumElements(own);
       if (uses < kLeastUses * (kRunBytes / run)) return nullptr;
     }
-    if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar())) return nullptr;
+    if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar(), {})) return nullptr;
     // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
     // not: the rows of a plain matrix are stored once more too.
     const bool gathers = ByteSize(a) == 1 || windows > 1;

@@ -147,6 +147,7 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
   nest.packed = std::move(dependence.packed);
   nest.reads = dependence.reads;
   nest.calls = &calls;
+  nest.flags = module.flags;
   nest.kernel = kernel.name;
   for (const UOp* u : order) {
     if (u->op == Op::kLoad) AddArgument(u->src(0), nest.read);

@@ -132,6 +132,7 @@ struct LoopNest : Loops {
   std::vector<int64_t> read;                      // the arguments that the kernel reads
   std::vector<int64_t> written;                   // the arguments that the kernel writes
   const KernelCalls* calls = nullptr;
+  ModuleFlags flags;   // the module's
   std::string kernel;  // the kernel's name
   size_t stores = 1;
 

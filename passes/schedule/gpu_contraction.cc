@@ -310,9 +310,9 @@ std::optional<BodySchedules> ProposeMatrixTiles(const BodyRequest& request, Kern
   if (!target.HasMatrixInstructions()) return std::nullopt;
   const std::vector<Contraction> found = OneContraction(request, kernel);
   if (found.empty()) return std::nullopt;
-  const auto instruction = analysis::InstructionOf(found[0].product);
+  const auto instruction = analysis::InstructionOf(found[0].product, request.module.flags);
   const bool is_exact = request.module.flags.has(ModuleFlag::kNoReassociate);
-  if (!instruction || (instruction->in_parts && is_exact)) return std::nullopt;
+  if (!instruction || (instruction->a == Scalar::kF32 && is_exact)) return std::nullopt;
   const auto problem = MergedProblem(request, kernel, found, instruction);
   if (!problem) return std::nullopt;
   return Tiled(

@@ -290,8 +290,8 @@ std::optional<BodySchedules> ProposeMatrixTuples(const BodyRequest& request, Ker
     return std::nullopt;
   }
   const UOp *a = SourceOf(sums[1].product->src(0)), *b = SourceOf(sums[1].product->src(1));
-  const auto instruction =
-      MatrixInstructionFor(a->dtype.scalar(), b->dtype.scalar(), sums[1].product->dtype.scalar());
+  const auto instruction = MatrixInstructionFor(
+      a->dtype.scalar(), b->dtype.scalar(), sums[1].product->dtype.scalar(), request.module.flags);
   if (!instruction) return std::nullopt;
   kernel.body.root = WithPackedOperands(kernel, sums, instruction);
   sums = FindSums(kernel.body);

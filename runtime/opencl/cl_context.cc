@@ -2,6 +2,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "runtime/opencl/device_info.h"
 
@@ -249,6 +250,11 @@ absl::Status OpenClContext::Copy(const Memory& from, size_t from_offset, const M
 }
 
 absl::Status OpenClContext::Fill(const Memory& memory, size_t bytes, std::byte value) const {
+  // Oclgrind's --uninitialized takes all but the last byte that is filled for uninitialized.
+  if (info().platform == "Oclgrind") {
+    const std::vector<std::byte> values(bytes, value);
+    return Write(memory, 0, values);
+  }
   return ClStatus(
       clEnqueueFillBuffer(queue(), MemOf(memory), &value, 1, 0, bytes, 0, nullptr, nullptr),
       "clEnqueueFillBuffer", name());

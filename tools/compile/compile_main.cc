@@ -50,6 +50,7 @@ struct CompileFlags {
                       emit = "tgx";
   std::vector<std::string> device_texts;
   driver::ModelSizes sizes;
+  driver::AllowedFlags allowed;
   run::Gates gates;
   std::optional<int64_t> context, chunk;
   std::string cache_type = "f16", products = "auto";
@@ -81,6 +82,7 @@ void CompileFlags::AddTo(driver::Flags& flags) {
   flags.Int("chunk", "N", &chunk, "of a text model: as for tg-llm");
   flags.Choice("cache-type", {"f16", "f32"}, &cache_type, "of a text model: as for tg-llm");
   flags.Choice("products", {"auto", "f32", "f16"}, &products, "of a text model: as for tg-llm");
+  allowed.AddTo(flags);
   flags.Bool("float16", &float16, "store weights and activations as float16");
   flags.Bool(
       "source", &source,
@@ -151,9 +153,12 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModel(const std::string& path,
   Diagnostics diagnostics;
   std::unique_ptr<Module> read =
       model::ReadInput(text, path, flags.input_format, diagnostics, onnx);
-  if (read != nullptr) return read;
-  llvm::errs() << diagnostics.ToString();
-  return absl::InvalidArgumentError("");
+  if (read == nullptr) {
+    llvm::errs() << diagnostics.ToString();
+    return absl::InvalidArgumentError("");
+  }
+  TG_RETURN_IF_ERROR(flags.allowed.AddTo(*read));
+  return read;
 }
 
 // Returns the module, and what tg-llm needs besides.

@@ -64,6 +64,7 @@ struct OptFlags {
   bool help = false, version = false, list_passes = false, list_targets = false;
   PassFlags passes;
   ModelSizes sizes;
+  AllowedFlags allowed;
 
   void AddTo(Flags& flags) {
     flags.String(
@@ -80,6 +81,7 @@ struct OptFlags {
                  "LLVM's assembly language; asm: in this machine's");
     AddInputFormat(flags, &input_format);
     sizes.AddTo(flags);
+    allowed.AddTo(flags);
     passes.AddTo(flags);
     flags.Group("Instead of all this, print");
     flags.Bool("list-passes", &list_passes, "the passes with their options");
@@ -218,6 +220,11 @@ class OptRun {
     std::unique_ptr<Module> module =
         model::ReadInput(input_, path, flags_.input_format, diagnostics, *sizes);
     if (!module) llvm::errs() << diagnostics.ToString();
+    if (const absl::Status status = module ? flags_.allowed.AddTo(*module) : absl::OkStatus();
+        !status.ok()) {
+      Fail(kExitBadInput, status);
+      return nullptr;
+    }
     // C is for a target with C's vectors, unless module or option name another.
     if (module && module->target.empty() && flags_.emit.starts_with("c")) {
       module->target = flags_.emit.starts_with("c99") ? "c99" : "c";

@@ -87,6 +87,7 @@ absl::Status ModelRun::Read(const std::string& path) {
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");
   }
+  TG_RETURN_IF_ERROR(flags_.allowed.AddTo(*module_));
   for (const auto& [name, value] : flags_.vars) {
     // A model's dimension with a given size is not a variable.
     if (!is_onnx_ || module_->FindVar(SymbolOf(name))) vars_[SymbolOf(name)] = value;

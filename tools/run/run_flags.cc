@@ -131,6 +131,7 @@ void RunFlags::AddTo(driver::Flags& flags) {
                "a preset of tg-opt --list-targets, FILE.target as tg-calibrate writes it, or host: "
                "what the device reports; by default "
                "what the module says, else host");
+  allowed.AddTo(flags);
   flags.Bool("float16", &float16,
              "store weights and activations as float16, compute in float32, and print the error "
              "against a run without");

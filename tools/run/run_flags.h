@@ -14,6 +14,7 @@
 #include "runtime/plan/extents.h"
 #include "runtime/session/device_request.h"
 #include "tools/driver/flags.h"
+#include "tools/driver/input.h"
 #include "tools/run/gates.h"
 
 namespace tg::run {
@@ -55,6 +56,7 @@ struct RunFlags {
   runtime::VarMap vars;
   std::map<std::string, int64_t, std::less<>> max_sizes;
   runtime::DeviceRequest devices;
+  driver::AllowedFlags allowed;
   int verbose = 0;
   int64_t repeat = 1, limit = 4;
   std::optional<double> min_accuracy;

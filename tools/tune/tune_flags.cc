@@ -29,6 +29,7 @@ void TuneFlags::AddTo(driver::Flags& flags) {
   flags.Int("seed", "N", &seed, "of the random inputs (1)");
   flags.String("target", "NAME", &target, "a preset or a file, as for tg-run");
   flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
+  allowed.AddTo(flags);
   flags.Bool("float16", &float16, "store weights and activations as float16, as tg-run does");
   flags.Group("What to do with the record, with a model or without");
   flags.String(

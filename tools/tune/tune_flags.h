@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "runtime/plan/extents.h"
 #include "tools/driver/flags.h"
+#include "tools/driver/input.h"
 #include "tools/driver/model_sizes.h"
 
 namespace tg::tune {
@@ -19,6 +20,7 @@ struct TuneFlags {
   std::vector<std::string> devices, merged, var_texts;
   runtime::VarMap vars;  // of var_texts
   driver::ModelSizes sizes;
+  driver::AllowedFlags allowed;
   std::optional<int64_t> budget, deadline, sample, seed;
   bool float16 = false, report = false, list_devices = false, version = false, help = false;
 

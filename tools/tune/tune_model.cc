@@ -128,6 +128,7 @@ absl::Status TuneModel(const std::string& path, const TuneFlags& flags,
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");
   }
+  TG_RETURN_IF_ERROR(flags.allowed.AddTo(*module));
   TG_ASSIGN_OR_RETURN(const RandomFeed feed,
                       RandomFeed::Make(*module, flags.graph, flags.vars, flags.seed.value_or(1)));
   std::mutex mutex;
