@@ -84,7 +84,7 @@ absl::StatusOr<std::shared_ptr<LanguageModel>> LanguageModel::Open(const char* p
   llm::TextModelOptions how;
   how.model.context = options.context;
   how.model.chunk = options.chunk;
-  how.model.cache_f32 = options.cache_f32 != 0;
+  if (options.cache_f32 != 0) how.model.cache_type = gguf::CacheType::kF32;
   how.model.for_embeddings = options.embeddings != 0;
   if (options.device != nullptr) how.device = options.device;
   how.has_workers = false;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ using enum Scalar;
 
 std::string KeyCache(int64_t layer) { return Cat("cache.", layer, ".k"); }
 std::string ValueCache(int64_t layer) { return Cat("cache.", layer, ".v"); }
+std::string CacheScales(const std::string& cache) { return cache + ".d"; }
+
+int64_t CacheBlock(int64_t size) { return std::gcd(size, int64_t{32}); }
 
 DecoderGraph::DecoderGraph(const DecoderContext& context, GraphBuilder& g, const Dim& rows,
                            const Dim& columns)
@@ -93,15 +97,41 @@ Value DecoderGraph::Rotate(Value x, int64_t layer) {
                                h_.architecture.rope_interleaved);
 }
 
-Value DecoderGraph::Cached(const std::string& cache, Value x, int64_t size) {
-  if (!x) return nullptr;
-  const Value rows = g_.Reshape(g_.Permute(x, {2, 0, 1, 3}), {Dim(h_.kv_heads), count_, Dim(size)});
-  const Value whole = g_.ir().Buffer(cache, c_.cache_type);
+Value DecoderGraph::Written(const std::string& buffer, Value rows, Scalar type) {
+  const Value whole = g_.ir().Buffer(buffer, type);
   const Value place = g_.Slice(whole, 1, first_, end_);
   if (!place || !rows) return nullptr;
-  const Value written = g_.ir().Alu(Op::kAssign, {place, g_.Cast(rows, c_.cache_type)});
+  const Value written = g_.ir().Alu(Op::kAssign, {place, g_.Cast(rows, type)});
   const Value now = g_.ir().Alu(Op::kAfter, {whole, written});
-  return g_.Reshape(g_.Cast(g_.Slice(now, 1, 0, g_.MulDim(key_blocks_, kBlockKeys)), kF32),
+  return g_.Cast(g_.Slice(now, 1, 0, g_.MulDim(key_blocks_, kBlockKeys)), kF32);
+}
+
+Value DecoderGraph::Cached(const std::string& cache, Value x, int64_t size) {
+  if (!x) return nullptr;
+  const Dim keys = g_.MulDim(key_blocks_, kBlockKeys);
+  const Value rows = g_.Reshape(g_.Permute(x, {2, 0, 1, 3}), {Dim(h_.kv_heads), count_, Dim(size)});
+  Value all = nullptr;
+  if (c_.cache_type == CacheType::kQ8_0) {
+    // The scale as it is stored decides the codes, so that its rounding adds no error.
+    constexpr double kMost = 127;
+    const int64_t block = CacheBlock(size), blocks = size / block;
+    const Value parts = g_.Reshape(rows, {Dim(h_.kv_heads), count_, Dim(blocks), Dim(block)});
+    const Value largest = g_.Reduce(Op::kMax, g_.Abs(parts), {-1}, true);
+    const Value scale = g_.Cast(g_.Cast(g_.Mul(largest, g_.Const(kF32, 1 / kMost)), kF16), kF32);
+    const Value zero = g_.Const(kF32, 0), most = g_.Const(kF32, kMost);
+    const Value quotient = g_.Where(g_.Eq(scale, zero), zero,
+                                    g_.Div(parts, scale));  // of what f16 has no scale for: 0
+    const Value codes = g_.Max(g_.Neg(most), g_.Min(g_.Round(quotient), most));
+    const Value written =
+        Written(cache, g_.Reshape(codes, {Dim(h_.kv_heads), count_, Dim(size)}), Scalar::kI8);
+    const Value scales = Written(CacheScales(cache), g_.Squeeze(scale, -1), kF16);
+    if (!written || !scales) return nullptr;
+    all = g_.Mul(g_.Reshape(written, {Dim(h_.kv_heads), keys, Dim(blocks), Dim(block)}),
+                 g_.Unsqueeze(scales, -1));
+  } else {
+    all = Written(cache, rows, c_.cache_type == CacheType::kF32 ? kF32 : kF16);
+  }
+  return g_.Reshape(all,
                     {Dim(h_.kv_heads), Dim(1), Dim(1), Dim(1), key_blocks_, kBlockKeys, Dim(size)});
 }
 

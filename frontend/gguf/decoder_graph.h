@@ -8,6 +8,7 @@
 
 #include "frontend/common/graph_builder.h"
 #include "frontend/gguf/architecture.h"
+#include "frontend/gguf/language_model.h"
 #include "frontend/gguf/weight_store.h"
 
 namespace tg::gguf {
@@ -26,13 +27,15 @@ struct DecoderContext {
   WeightStore& weights;
   RopeTable rope, window_rope;
   int64_t capacity = 0;  // positions that the cache holds
-  Scalar cache_type = Scalar::kF16;
+  CacheType cache_type = CacheType::kF16;
   bool half_products = false;  // of weights and several rows
 };
 
-// The caches of a layer: [kv heads, capacity, size of a head].
+// The caches of a layer: [kv heads, capacity, size of a head]. Those of kQ8_0 are i8, and have
+// scales: [kv heads, capacity, blocks of a head].
 std::string KeyCache(int64_t layer);
 std::string ValueCache(int64_t layer);
+std::string CacheScales(const std::string& cache);
 
 class DecoderGraph {
  public:
@@ -54,6 +57,9 @@ class DecoderGraph {
   // Writes x, new keys or values of a layer, into the cache and returns all of the cache so far, in
   // f32: [kv heads, 1, 1, 1, blocks of keys, keys of a block, size].
   Value Cached(const std::string& cache, Value x, int64_t size);
+  // Writes the new rows of a buffer of caches, [kv heads, capacity, columns]; returns all rows in
+  // f32.
+  Value Written(const std::string& buffer, Value rows, Scalar type);
   Value Attend(int64_t layer, Value q, Value k, Value v);
   Value FeedForward(const std::string& prefix, Value x);
   Value Experts(const std::string& prefix, Value x);

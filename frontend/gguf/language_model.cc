@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "frontend/gguf/decoder_graph.h"
 #include "frontend/gguf/weight_store.h"
@@ -71,13 +72,18 @@ void DeclareCaches(Module& module, const DecoderContext& c) {
   const Hyperparameters& h = c.h;
   for (int64_t layer = 0; layer < h.layers; ++layer) {
     for (const bool is_key : {true, false}) {
-      BufferDecl decl;
-      decl.name = is_key ? KeyCache(layer) : ValueCache(layer);
-      decl.dtype = c.cache_type;
-      decl.role = Role::kState;
-      decl.shape = {
-          {.size = h.kv_heads}, {.size = c.capacity}, {.size = is_key ? h.key_size : h.value_size}};
-      module.buffers.push_back(std::move(decl));
+      const std::string name = is_key ? KeyCache(layer) : ValueCache(layer);
+      const int64_t size = is_key ? h.key_size : h.value_size;
+      const auto declare = [&](const std::string& buffer, Scalar type, int64_t columns) {
+        Declare(module, buffer, type, Role::kState,
+                {{.size = h.kv_heads}, {.size = c.capacity}, {.size = columns}});
+      };
+      if (c.cache_type == CacheType::kQ8_0) {
+        declare(name, Scalar::kI8, size);
+        declare(CacheScales(name), Scalar::kF16, size / CacheBlock(size));
+      } else {
+        declare(name, c.cache_type == CacheType::kF32 ? Scalar::kF32 : Scalar::kF16, size);
+      }
     }
   }
 }
@@ -130,6 +136,12 @@ absl::Status AddGraph(std::string_view name, std::string_view tokens, std::strin
 
 }  // namespace
 
+CacheType CacheTypeNamed(std::string_view name) {
+  const auto at = std::find(kCacheTypeNames.begin(), kCacheTypeNames.end(), name);
+  TG_CHECK(at != kCacheTypeNames.end());
+  return static_cast<CacheType>(at - kCacheTypeNames.begin());
+}
+
 absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
                                                  const LanguageModelOptions& options) {
   absl::StatusOr<Hyperparameters> h = ReadHyperparameters(model);
@@ -163,7 +175,7 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
 
   WeightStore weights(model, module);
   DecoderContext c{.h = *h, .weights = weights};
-  c.cache_type = options.cache_f32 ? Scalar::kF32 : Scalar::kF16;
+  c.cache_type = options.cache_type;
   c.half_products = options.half_products;
   // The last block of a chunk is padded beyond the last position.
   c.capacity = RoundUp(result.context + kBlock - 1, kBlock);

@@ -24,6 +24,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "frontend/gguf/architecture.h"
@@ -31,6 +33,18 @@
 #include "ir/module.h"
 
 namespace tg::gguf {
+
+// How keys and values of earlier tokens are kept. kQ8_0: bytes, with a scale in f16 for each block
+// of up to 32 neighbours (CacheBlock), as in GGUF's type of this name.
+enum class CacheType { kF16, kF32, kQ8_0 };
+
+// Their names as options have them, in the order above, and the type of such a name.
+inline const std::vector<std::string> kCacheTypeNames = {"f16", "f32", "q8_0"};
+CacheType CacheTypeNamed(std::string_view name);
+
+// The elements of a kQ8_0 block of a head of this size: the greatest power of two that divides it,
+// up to 32.
+int64_t CacheBlock(int64_t size);
 
 struct LanguageModelOptions {
   static constexpr int64_t kBlockTokens = 16;
@@ -41,7 +55,7 @@ struct LanguageModelOptions {
   // the scores of attention would take more than kMaxScoreBytes.
   int64_t chunk = 0;
   static constexpr int64_t kMaxChunk = 512, kMaxScoreBytes = int64_t{1} << 28;
-  bool cache_f32 = false;  // keys and values are kept in f16 otherwise
+  CacheType cache_type = CacheType::kF16;
   // @prefill rounds weights and activations to f16 for their products, which matrix instructions
   // compute.
   bool half_products = false;

@@ -70,6 +70,9 @@ void Local::Apply(loop_nest::LoopNest& nest) const { Bind(nest, {.kind = AxisKin
 absl::Status Loop::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
   const int at = nest.FindAxis(axis);
   const bool is_global = at >= 0 && nest.axes[static_cast<size_t>(at)].kind == AxisKind::kGlobal;
+  if (at >= 0 && !is_global && nest.axes[static_cast<size_t>(at)].size.is_symbolic()) {
+    return Illegal("axis ", axis, " is symbolic");
+  }
   return CheckOf(nest, {AxisKind::kGlobal, AxisKind::kReduce}, INT64_MAX,
                  /*symbolic=*/is_global);
 }

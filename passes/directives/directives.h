@@ -120,6 +120,7 @@ struct Shuffle : Group {
 struct GroupTop : Group {
   static constexpr Doc kDoc = {"grouptop", "grouptop(AXIS[, N|SHARED])",
                                "as group, with a block of terms each"};
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
   void Apply(loop_nest::LoopNest& nest) const;
 };
 

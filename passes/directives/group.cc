@@ -67,6 +67,13 @@ void Group::Apply(loop_nest::LoopNest& nest) const {
   Bind(nest, /*owned=*/false, /*in_blocks=*/false);
 }
 
+absl::Status GroupTop::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
+  if (absl::Status s = Group::Check(nest, target); !s.ok()) return s;
+  // A block would have an unknown number of terms.
+  const bool is_symbolic = nest.axes[nest.AxisNamed(axis)].size.is_symbolic();
+  return is_symbolic ? Illegal("axis ", axis, " is symbolic") : absl::OkStatus();
+}
+
 void GroupTop::Apply(loop_nest::LoopNest& nest) const {
   Bind(nest, /*owned=*/false, /*in_blocks=*/true);
 }

@@ -39,7 +39,11 @@ absl::Status PadTo::Check(const loop_nest::LoopNest& nest, const passes::Target&
   const loop_nest::AxisMap& map = nest.maps[a.base];
   if (map.Overlaps()) return Illegal("the axis overlaps");
   if (a.size.is_symbolic()) {
-    if (!nest.base[a.base].IsStored()) return Illegal("the axis is symbolic, and not of results");
+    const analysis::BaseAxis& base = nest.base[a.base];
+    const bool is_sum = base.reduce && base.reduce->op == Op::kReduceAxis;
+    if (!base.IsStored() && !is_sum) {
+      return Illegal("the axis is symbolic, and neither of results nor of a reduce");
+    }
     if (map.IsPadded()) return Illegal("the axis is symbolic, and padded already");
   }
   if (a.max_size < (size + 3) / 4) return Illegal("it would more than quadruple the axis");

@@ -47,7 +47,8 @@ bool Merge(std::vector<Dimension>& dims, size_t limit) {
   return true;
 }
 
-// The number of steps.
+}  // namespace
+
 Dim StepsOf(Builder& b, const loop_nest::LoopNest& nest, const loop_nest::LoopAxis& a) {
   const loop_nest::AxisMap& map = nest.maps[a.base];
   if (!a.size.is_symbolic() || map.block == 1) return a.size;
@@ -56,6 +57,8 @@ Dim StepsOf(Builder& b, const loop_nest::LoopNest& nest, const loop_nest::LoopAx
   const int64_t steps = map.OuterStepsOfBlock();
   return steps == 1 ? blocks : b.Mul(blocks, b.Index(steps));
 }
+
+namespace {
 
 class Maker {
  public:

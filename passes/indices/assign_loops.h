@@ -30,6 +30,9 @@ absl::StatusOr<Coordinates> AssignLoops(Builder& b, const loop_nest::LoopNest& n
                                         const passes::Target& target,
                                         analysis::SimplifyFn simplify);
 
+// The number of steps of an axis.
+Dim StepsOf(Builder& b, const loop_nest::LoopNest& nest, const loop_nest::LoopAxis& axis);
+
 // The index along base axis `base`: the sum of its digits' coordinates, each multiplied by the
 // digit's stride. If the axis overlaps, its last block is moved back to where the axis ends. `axis`
 // is as in Coordinates; the entries of these digits must not be null.

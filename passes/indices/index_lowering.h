@@ -308,6 +308,9 @@ class IndexLowering {
   const UOp* Guard(const analysis::BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
   bool ZeroOutside(const UOp* v, const UOp* valid, int depth);
+  // A product of which one factor is 0 outside of `valid`, with the other one 0 there too. Null if
+  // `x` is none, or if a select for each product takes fewer.
+  const UOp* ZeroProduct(const UOp* x, const UOp* valid);
 
   const Module& module_;
   Body& body_;

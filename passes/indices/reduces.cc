@@ -42,7 +42,7 @@ std::vector<const UOp*> IndexLowering::OwnAxes(const UOp* u, std::vector<const U
     switch (nest_.axes[i].kind) {
       case AxisKind::kReduce:
       case AxisKind::kStage:
-        axis[i] = b_.Range(simplify_(b_.Index(nest_.axes[i].size)));
+        axis[i] = b_.Range(simplify_(b_.Index(StepsOf(b_, nest_, nest_.axes[i]))));
         axis_of_range_[axis[i]] = 1 + i;
         ranges.push_back(axis[i]);
         break;
@@ -174,7 +174,10 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   if (plan.first_time) x = b_.Where(plan.first_time, x, identity);
   if (plan.valid) {
     const bool zero = IsConst(identity) && identity->word() == 0;
-    if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
+    if (!zero || !ZeroOutside(x, plan.valid, 4)) {
+      const UOp* product = zero ? ZeroProduct(x, plan.valid) : nullptr;
+      x = product ? product : b_.Where(plan.valid, x, identity);
+    }
   }
   ReduceAt rest = plan;
   if (const UOp* terms = MatrixTerms(key.node, x, rest)) {
@@ -194,6 +197,18 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   for (const UOp* range : idle) x = Fold(op, x, {range});
   if (in_blocks) x = blocks_ = WithEarlierBlocks(op, x);
   return x;
+}
+
+const UOp* IndexLowering::ZeroProduct(const UOp* x, const UOp* valid) {
+  if (x->op != Op::kMul) return nullptr;
+  for (size_t k = 0; k < 2; ++k) {
+    const UOp *gated = x->src(1 - k), *factor = x->src(k);
+    if (!ZeroOutside(gated, valid, 4)) continue;
+    if (free_.UnrollsOf(factor).size() >= free_.UnrollsOf(x).size()) continue;
+    const UOp* zero = b_.ConstBits(factor->dtype, 0);
+    return b_.Alu(Op::kMul, {b_.Where(valid, factor, zero), gated});
+  }
+  return nullptr;
 }
 
 bool IndexLowering::IsOneTerm(Op op, const UOp* x, const ReduceAt& plan) {

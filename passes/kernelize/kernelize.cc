@@ -25,6 +25,7 @@
 #include "passes/kernelize/predicted_moves.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/requirements.h"
+#include "passes/kernelize/row_softmax.h"
 #include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
 #include "passes/kernelize/term_runs.h"
@@ -101,6 +102,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hois
   if (context.Flag("fuse")) {
     context.statistics["kernelize.online-softmaxes"] +=
         FuseOnlineSoftmaxes(module, body, shapes, context.target, fused, order.Get());
+    context.statistics["kernelize.row-softmaxes"] +=
+        FuseRowSoftmaxes(module, body, shapes, context.target, fused, order.Get());
     pieces = WriteConcatenations(module, body, shapes, context.target, fused, order.Get());
   }
   // If an assign cannot write in place, its value goes through a separate buffer, and everything is

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/gpu_axes.h"
+#include "passes/schedule/rules.h"
 
 namespace tg::schedule {
 namespace {
@@ -161,7 +162,78 @@ bool GroupAcross(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& red
   return true;
 }
 
+// Whether all reduces have one shape and sum columns: what they read is contiguous along the
+// results and not along the terms.
+bool ReadsColumns(const ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& all) {
+  const loop_nest::AxisList globals = t.Axes(AxisKind::kGlobal);
+  if (all.empty() || globals.empty() || Nests(t) || IsProduct(t)) return false;
+  return llvm::all_of(all, [&](const loop_nest::AxisList& axes) {
+    const bool alike = std::equal(
+        axes.begin(), axes.end(), all[0].begin(), all[0].end(),
+        [&](size_t a, size_t b) { return t.nest().axes[a].size == t.nest().axes[b].size; });
+    // Whether something that varies along both is contiguous along this one.
+    const auto reads = [&](size_t axis, size_t other) {
+      return llvm::any_of(t.accesses(), [&](const analysis::Access& a) {
+        return !a.is_store() && t.Stride(a, axis) == 1 && t.Stride(a, other) != 0;
+      });
+    };
+    const size_t column = globals.back(), term = axes.back();
+    return alike && reads(column, term) && !reads(term, column);
+  });
+}
+
+// Sums of columns as in GroupAcross: each work-item has `lanes` neighbouring columns, a group
+// `items` of such, and `share` work-items divide the terms of a column. Axes that these do not
+// divide are padded. Returns false if that is not legal.
+bool ShareColumns(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces,
+                  int64_t lanes, int64_t items, int64_t share) {
+  const auto divide = [&](size_t axis, int64_t by) {
+    const int64_t size = t.Size(axis);
+    return size % by == 0 || (t.PaddingIsAcceptable(size, by) && t.Pad(axis, by));
+  };
+  const std::vector<std::vector<std::string>> names = NamesOf(t, reduces);
+  const size_t column = t.Axes(AxisKind::kGlobal).back();
+  std::string left = t.nest().axes[column].name;
+  if (!divide(column, lanes * items)) return false;
+  if (lanes > 1) {
+    const bool whole = t.Size(column) == lanes;
+    if (whole || !t.Try<directive::Upcast>(column, lanes)) return false;
+    left += ".0";
+  }
+  const size_t axis = t.nest().AxisNamed(left);
+  if (t.Size(axis) == items) return false;  // a single group
+  if (!t.Try<directive::Local>(axis, items)) return false;
+  std::string group;
+  for (const std::vector<std::string>& of_one : names) {
+    const size_t first = t.nest().AxisNamed(of_one[0]);
+    if (!divide(first, share)) return false;
+    const bool whole = t.Size(first) == share;
+    const bool shares = group.empty() ? t.Try<directive::Group>(first, share)
+                                      : t.TryWith<directive::Group>(first, group);
+    if (!shares) return false;
+    if (group.empty()) group = whole ? of_one[0] : of_one[0] + ".1";
+  }
+  return t.Neighbours(t.nest().AxisNamed(left + ".1"));
+}
+
 }  // namespace
+
+void ProposeColumns(ScheduleBuilder& t, Proposals& to) {
+  const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
+  if (!ReadsColumns(t, reduces) || t.IsSymbolic(t.Axes(AxisKind::kGlobal).back())) return;
+  if (t.IsSymbolic(reduces[0][0]) || t.WorkItems() >= EnoughItems(t)) return;
+  const ScheduleBuilder::State plain = t.Save();
+  const passes::Target& target = t.target();
+  for (int64_t lanes = target.AccessWords(); lanes >= 1; lanes /= 2) {
+    for (int64_t items = target.least_group_items / 2; items <= target.subgroup_size; items *= 2) {
+      for (int64_t share = target.max_group_size / items; share >= target.least_steps; share /= 2) {
+        if (share * items < target.group_items / 2) break;
+        if (ShareColumns(t, reduces, lanes, items, share)) to.Add();
+        t.Restore(plain);
+      }
+    }
+  }
+}
 
 bool ScheduleGpuSums(ScheduleBuilder& t) {
   const std::vector<loop_nest::AxisList> all = AxesByReduce(t);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontend/gguf/language_model.h"
 #include "frontend/tokenizer/tokenizer.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
@@ -80,7 +81,7 @@ void CompileFlags::AddTo(driver::Flags& flags) {
                "measured schedules (docs/search.md) for the kernels that it has");
   flags.Int("ctx", "N", &context, "of a text model (GGUF): as for tg-llm");
   flags.Int("chunk", "N", &chunk, "of a text model: as for tg-llm");
-  flags.Choice("cache-type", {"f16", "f32"}, &cache_type, "of a text model: as for tg-llm");
+  flags.Choice("cache-type", gguf::kCacheTypeNames, &cache_type, "of a text model: as for tg-llm");
   flags.Choice("products", {"auto", "f32", "f16"}, &products, "of a text model: as for tg-llm");
   allowed.AddTo(flags);
   flags.Bool("float16", &float16, "store weights and activations as float16");
@@ -170,7 +171,7 @@ absl::StatusOr<std::unique_ptr<Module>> ReadTextModel(
   gguf::LanguageModelOptions options;
   options.context = flags.context.value_or(0);
   options.chunk = flags.chunk.value_or(0);
-  options.cache_f32 = flags.cache_type == "f32";
+  options.cache_type = gguf::CacheTypeNamed(flags.cache_type);
   options.half_products = flags.products == "f16";
   if (flags.products == "auto") {
     TG_ASSIGN_OR_RETURN(options.half_products,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontend/gguf/language_model.h"
 #include "runtime/io/npy.h"
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
@@ -72,7 +73,7 @@ absl::Status Run(const std::string& path, const std::string& file, double tolera
   const int64_t count = states.shape[0];
   TextModelOptions options;
   options.cache_programs = false;
-  options.model.cache_f32 = true;
+  options.model.cache_type = gguf::CacheType::kF32;
   options.half_products = false;
   options.model.context = count;
   options.model.chunk = 32;

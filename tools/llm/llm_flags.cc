@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/status.h"
+#include "frontend/gguf/language_model.h"
 
 namespace tg::llm {
 namespace {
@@ -58,8 +59,8 @@ void LlmFlags::AddTo(driver::Flags& flags) {
   flags.Int("ctx", "N", &context,
             "tokens of a conversation, at most; by default what the model is for, up to 4096");
   flags.Int("chunk", "N", &chunk, "tokens of a prompt that are computed at a time (up to 512)");
-  flags.Choice("cache-type", {"f16", "f32"}, &cache_type,
-               "how keys and values of earlier tokens are kept");
+  flags.Choice("cache-type", gguf::kCacheTypeNames, &cache_type,
+               "how keys and values of earlier tokens are kept; q8_0: in half the memory of f16");
   flags.Choice("products", {"auto", "f32", "f16"}, &products,
                "the type in which weights and a prompt are multiplied, with sums in f32; auto: f16 "
                "where the device has matrix instructions");

@@ -146,7 +146,7 @@ absl::Status LlmRun::Load(const std::string& path) {
   TextModelOptions options;
   options.model.context = flags_.context.value_or(0);
   options.model.chunk = flags_.chunk.value_or(0);
-  options.model.cache_f32 = flags_.cache_type == "f32";
+  options.model.cache_type = gguf::CacheTypeNamed(flags_.cache_type);
   if (flags_.products != "auto") options.half_products = flags_.products == "f16";
   options.device = flags_.device;
   options.schedules = flags_.schedules;

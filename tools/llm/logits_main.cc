@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontend/gguf/language_model.h"
 #include "runtime/io/npy.h"
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
@@ -39,7 +40,7 @@ absl::Status Run(int argc, char** argv) {
   std::memcpy(tokens.data(), given.data.data(), given.data.size());
   const int64_t greedy = argc > 4 ? std::atoll(argv[4]) : 0;
   TextModelOptions options;
-  options.model.cache_f32 = argc > 5 && std::string(argv[5]) == "f32";
+  if (argc > 5) options.model.cache_type = gguf::CacheTypeNamed(argv[5]);
   options.device = argc > 6 ? argv[6] : "";
   options.half_products = argc > 7 && std::string(argv[7]) == "f16";
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<TextModel> model, TextModel::Open(*file, options));
@@ -73,7 +74,7 @@ absl::Status Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 4 || argc > 8) {
     std::fprintf(stderr,
-                 "usage: logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE "
+                 "usage: logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32|q8_0 [DEVICE "
                  "[f16|f32]]]]\n");
     return 2;
   }

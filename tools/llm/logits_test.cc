@@ -1,7 +1,8 @@
 // logits_test MODEL.gguf LOGITS.npy TOLERANCE: compares the logits of a small model, for several
 // ways of cutting the text into chunks, with those of tools/llm/reference.py. Row i of LOGITS
 // follows token i of the text whose tokens are TokenAt(0), TokenAt(1), ... An error may be at most
-// TOLERANCE times the largest logit.
+// TOLERANCE times the largest logit. f16: products of halves; q8_0: the type of the caches, which
+// is f32 otherwise.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontend/gguf/language_model.h"
 #include "runtime/io/npy.h"
 #include "tools/llm/model_file.h"
 #include "tools/llm/text_model.h"
@@ -79,7 +81,7 @@ class Check {
 };
 
 absl::Status Run(const std::string& path, const std::string& logits, double tolerance,
-                 bool half_products) {
+                 const std::string& how) {
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<ModelFile> file, ModelFile::Open(path));
   TG_ASSIGN_OR_RETURN(const runtime::HostTensor expected, runtime::ReadNpy(logits));
   if (expected.type != runtime::ElementType::kF32 || expected.shape.size() != 2) {
@@ -87,8 +89,8 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
   }
   TextModelOptions options;
   options.cache_programs = false;
-  options.model.cache_f32 = true;
-  options.half_products = half_products;
+  options.model.cache_type = how == "q8_0" ? gguf::CacheType::kQ8_0 : gguf::CacheType::kF32;
+  options.half_products = how == "f16";
   options.model.context = expected.shape[0];
   options.model.chunk = 32;
   const char* device = std::getenv("TG_LLM_DEVICE");
@@ -135,10 +137,11 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc > 5) {
-    std::fprintf(stderr, "usage: logits_test MODEL.gguf LOGITS.npy TOLERANCE [f16]\n");
+    std::fprintf(stderr, "usage: logits_test MODEL.gguf LOGITS.npy TOLERANCE [f16|q8_0]\n");
     return 2;
   }
-  const absl::Status status = tg::llm::Run(argv[1], argv[2], std::atof(argv[3]), argc > 4);
+  const absl::Status status =
+      tg::llm::Run(argv[1], argv[2], std::atof(argv[3]), argc > 4 ? argv[4] : "");
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", argv[1], std::string(status.message()).c_str());
   return 1;
