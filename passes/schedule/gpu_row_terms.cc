@@ -1,4 +1,4 @@
-// Rows on a GPU whose results have sums of their own beside what the row shares, as products of a
+// Rows on a GPU that share some reduces while other sums vary along their results, as products of a
 // softmax and a matrix.
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace tg::schedule {
 namespace {
 
-// What a group does with the terms of the sums that its results have of their own.
+// What a group does with the terms of the sums that vary along the results of a row.
 struct RowDivision {
   int64_t lanes = 1;    // neighbouring results of a work-item
   int64_t columns = 1;  // work-items along the results
