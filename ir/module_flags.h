@@ -47,10 +47,10 @@ class ModuleFlags {
   constexpr bool operator==(const ModuleFlags&) const = default;
 
  private:
-  static constexpr uint8_t Bit(ModuleFlag f) {
-    return static_cast<uint8_t>(1u << static_cast<uint8_t>(f));
+  static constexpr uint16_t Bit(ModuleFlag f) {
+    return static_cast<uint16_t>(1u << static_cast<uint16_t>(f));
   }
-  uint8_t bits_ = 0;
+  uint16_t bits_ = 0;
 };
 
 }  // namespace tg

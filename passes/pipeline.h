@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "passes/allow/allow.h"
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
 #include "passes/half/factors.h"
@@ -34,6 +35,7 @@ inline constexpr auto kPipeline = std::to_array<const Pass*>({
 // Passes that a pipeline can name but that are not part of the default pipeline.
 inline constexpr auto kOtherPasses = std::to_array<const Pass*>({
     &simplify::kSimplifyPass,
+    &allow::kAllowPass,
     &half::kHalfFactorsPass,
     &half::kHalfPass,
 });
