@@ -49,7 +49,7 @@ class ModuleFlags {
 
  private:
   static constexpr uint16_t Bit(ModuleFlag f) {
-    return static_cast<uint16_t>(1u << static_cast<uint8_t>(f));
+    return static_cast<uint16_t>(1u << static_cast<uint16_t>(f));
   }
   uint16_t bits_ = 0;
 };

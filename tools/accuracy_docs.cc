@@ -103,6 +103,25 @@ most, and of 2^-137 of the other factor where one is below 2^-126; a factor of 2
            Number(a.pocl) + " | " + Number(a.own) + " | " + Number(a.interpreter) + " |\n";
   }
   out += R"(
+## Convolutions by tiles
+
+With the module's flag `winograd`, and by predicted cost, a sum of f32 over channels and a window of 3x3 is computed for
+2x2 or 4x4 neighbouring results together, from a tile of 4x4 or 6x6 inputs: products of transformed tiles and
+transformed weights, transformed back. In exact arithmetic that is the same sum. Transforms subtract, so that the
+error is relative to the greatest inputs of a tile and not to each result's own terms:
+
+```
+|error| <= (C + 36) * 2^-24 * g * sum over the C channels of max |input| * max |weight|
+```
+
+where g is 64 for tiles of 2x2, 2304 for tiles of 4x4 (the square of the greatest element of |A| (|G| 1 * |B| 1), with
+the matrices A, G and B of `passes/kernelize/winograd.cc`), and 36 counts the roundings of the transforms.
+
+The root of the mean square error, in that of the results, against f64, of 64 to 512 channels of normal
+numbers: 4.3e-7 to 8.3e-7 as written, 5.0e-7 by tiles of 2x2 (256 channels: 0.6 of the error as written, since sums
+are shorter), 1.7e-6 to 4.5e-6 by tiles of 4x4. An infinity or NaN reaches all results of its tile.
+`--check` allows what the bound allows, with the greatest sum of magnitudes of a result in place of the greatest factors.
+
 ## Compositions
 
 tinygrad has no ops for these functions; its graphs express them as below. Their errors come from the intermediate

@@ -229,14 +229,31 @@ void ReduceErrors::Add(std::span<const int64_t> values, std::span<const int64_t>
   }
 }
 
+namespace {
+
+// By which a sum over windows of 3x3 that comes from transformed tiles is off, in roundings of the
+// greatest sum of magnitudes for each channel, and for what transforms add up: the products of the
+// sums of magnitudes in the rows of the transforms' matrices (docs/accuracy.md).
+constexpr double kWindow = 9, kTransformed = 2304 / kWindow, kTransforms = 36;
+
+}  // namespace
+
 ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlags flags) {
   const Scalar s = scalar_;
   const bool flagged = flags.HasAny({ModuleFlag::kNoNan, ModuleFlag::kFastMath});
   if (!rounds_ && !uncertain_ && !flagged) return nullptr;
   const size_t n = result.size();
   const double terms = n == 0 ? 0 : elements / static_cast<double>(n);
+  double tiles = 0;
+  if (op_ == Op::kAdd && s == Scalar::kF32 && flags.has(ModuleFlag::kWinograd) && terms > 0 &&
+      std::fmod(terms, kWindow) == 0) {
+    const double most = *std::max_element(magnitude_.begin(), magnitude_.end());
+    tiles = (terms / kWindow + kTransforms) * UnitRoundoff(s) * kTransformed * most + Tiny(s);
+    if (most * kTransformed > Greatest(s)) tiles = kInf;
+  }
   for (size_t i = 0; i < n; ++i) {
     const double value = DoubleFromBits(s, (*result.data)[i]), y = std::fabs(value);
+    bounds_[i] += tiles;
     if (op_ == Op::kMul) bounds_[i] = y * std::expm1(bounds_[i]);
     const double sum = op_ == Op::kAdd ? magnitude_[i] : y;
     if (rounds_ && terms > 1) bounds_[i] += terms * UnitRoundoff(s) * sum + Tiny(s);

@@ -138,6 +138,15 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
       return loop.first == 1 && loop.second >= static_cast<double>(distance);
     });
     if (is_dense) return {elements / side * static_cast<double>(distance) * (2 + gates), 1};
+    // Vectors whose lanes take turns are interleaved in registers.
+    const bool take_turns =
+        access.is_store && llvm::any_of(lanes, [&](const auto& loop) {
+          return loop.first == 1 && loop.second == static_cast<double>(distance);
+        });
+    if (take_turns) {
+      const double turns = std::log2(static_cast<double>(distance));
+      return {elements / side * (1 + turns + gates), side};
+    }
     return {elements * (target.lane_instructions + gates), 1};
   }
   // If several loops of lanes have the same stride, as in a window, the one with the most trips

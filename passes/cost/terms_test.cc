@@ -161,6 +161,13 @@ TEST(Compute, VectorsOfStridedLanes) {
   work.loops[0].trips = 3;
   EXPECT_EQ(count({1, 100}), 24);  // no square
   EXPECT_EQ(count({1, 2}), 12);    // every other element of six vectors
+  work.loops[0].trips = 2;
+  MemoryAccess store = Access({}, {0, 1}, {1, 2}, 1e6);
+  EXPECT_EQ(AccessInstructions(work, store, target), 8);
+  store.is_store = true;
+  EXPECT_EQ(AccessInstructions(work, store, target), 4);  // two vectors, interleaved
+  store.strides = {1, 3};
+  EXPECT_EQ(AccessInstructions(work, store, target), 16);  // with gaps between
   MemoryAccess fill = Access({}, {0, 1}, {0, 100}, 1e6);
   fill.is_transposed = true;
   EXPECT_EQ(AccessInstructions(work, fill, target), 3);

@@ -1,6 +1,7 @@
 #include "passes/kernelize/kernelize.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "passes/kernelize/assemble.h"
 #include "passes/kernelize/byte_products.h"
 #include "passes/kernelize/concatenate.h"
+#include "passes/kernelize/convolution_forms.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/in_place_groups.h"
@@ -23,6 +25,7 @@
 #include "passes/kernelize/online_softmax.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/predicted_moves.h"
+#include "passes/kernelize/predicted_plan.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/requirements.h"
 #include "passes/kernelize/row_softmax.h"
@@ -80,6 +83,27 @@ size_t CountVersions(UOpSpan order) {
   return static_cast<size_t>(std::count_if(order.begin(), order.end(), IsVersion));
 }
 
+// The predicted seconds of a module of one graph, as bounds plan its kernels.
+double PredictGraph(Module& module, bool moves, const passes::PassContext& context) {
+  Graph& graph = *module.graphs[0];
+  Body& body = graph.body;
+  ShapeMap shapes(module, *body.context);
+  NodeSet fused;
+  RootOrder order(body);
+  if (!PrepareGraph(module, body, shapes, context.target, fused, order).ok()) {
+    return std::numeric_limits<double>::infinity();
+  }
+  LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
+  std::string moved;
+  if (moves) Hoister(module, context.target).Run(graph, shapes, fused, moved, order.Get());
+  const MaterializationOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
+                                          context.Flag("keep")};
+  const JointAssigns joint;
+  const PlannedGraph planned = {module,         body,    order.Get(), shapes,
+                                context.target, options, fused,       joint};
+  return PlanPredictor(planned, context.workers).Plan({}).seconds;
+}
+
 // `hoister` moves values that are computed once to @init; null: no value is moved.
 // `is_repeated`: the graph is a loop's body.
 absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hoister* hoister,
@@ -92,11 +116,17 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hois
   if (absl::Status s = PrepareGraph(module, body, shapes, context.target, fused, order); !s.ok()) {
     return s;
   }
+  std::string moved;
+  if (context.Flag("fuse")) {
+    ChooseConvolutionForms(
+        module, body, shapes, context.target,
+        [&](Module& alone) { return PredictGraph(alone, hoister != nullptr, context); }, fused,
+        moved, order.Get());
+  }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
   if (hoister)
     LayLanesInRows(module, body, shapes, context.target, is_repeated, fused, order.Get());
-  std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   NodeSet pieces;
   if (context.Flag("fuse")) {
