@@ -82,10 +82,10 @@ class FormChooser {
  private:
   // Of the operations of sums of products, at the full rate.
   double SumSeconds(double operations) const {
-    const auto matrix = target_.HasMatrixInstructions()
-                            ? MatrixInstructionFor(Scalar::kF32, Scalar::kF32, Scalar::kF32,
-                                                   module_.flags)
-                            : std::nullopt;
+    const auto matrix =
+        target_.HasMatrixInstructions()
+            ? MatrixInstructionFor(Scalar::kF32, Scalar::kF32, Scalar::kF32, module_.flags)
+            : std::nullopt;
     if (!matrix) return cost::ArithmeticSeconds(operations, target_);
     return cost::MatrixSeconds(operations, static_cast<size_t>(matrix->RateBits()), target_);
   }

@@ -78,8 +78,35 @@ std::optional<Axes> FindAxes(const loop_nest::LoopNest& s, const Contraction& co
   return s.base[out.lane].size.is_symbolic() ? std::nullopt : std::optional(out);
 }
 
+// Whether the value is memory as it is, with rows of whole runs of 16 bytes, which asynchronous
+// copies move, or rows that are one run of 8 bytes.
+bool IsInRuns(const UOp* packed) {
+  constexpr int64_t kRunBytes = 16, kLeastRunBytes = 8;
+  bool rows = false;
+  for (const UOp* u : PostOrder(packed->src(0))) {
+    // What is padded, or cut off, is not copied: other axes than that of the runs, or copies are
+    // not asynchronous after all.
+    const bool moves = IsMovement(u->op) && u->op != Op::kView && u->op != Op::kFlip;
+    if (u->dtype.is_index()) continue;  // of a symbolic extent
+    if (u->op != Op::kLoad && u->op != Op::kDefineGlobal && !moves) return false;
+    // Before a symbolic shape, memory is cut to the elements that it has.
+    if (u->op != Op::kReshape) continue;
+    const UOp* memory = u->src(0);
+    if (memory->op == Op::kShrink && PairsOf(memory)[0].first.Is(0)) memory = memory->src(0);
+    if (memory->op != Op::kDefineGlobal) continue;
+    Shape shape = DimsOf(u);
+    while (!shape.empty() && shape.back().Is(1)) shape.pop_back();
+    if (shape.empty() || shape.back().is_symbolic()) continue;
+    const int64_t bytes = shape.back().value() * int64_t{ByteSize(packed->dtype.scalar())};
+    rows = bytes % kRunBytes == 0 || bytes == kLeastRunBytes;
+  }
+  return rows;
+}
+
 // Merges axes of the same role, so that a tile spans, say, the columns and rows of several images,
-// and all terms of a convolution's window. Returns whether the body changed.
+// and all terms of a convolution's window. Across other axes it does so if the operands have rows
+// of whole runs, so that copies in vectors need not cross from one image to the next. Returns
+// whether the body changed.
 bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
                 const passes::Target& target, std::vector<Contraction> found,
                 const std::optional<MatrixInstruction>& instruction) {
@@ -91,6 +118,8 @@ bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
   kernel.body.root = plain;
   const std::optional<OperandAxes> operands = s.ok() ? FindOperands(*s, found[0]) : std::nullopt;
   if (!operands) return false;
+  const bool in_runs = llvm::all_of(
+      operands->packed, [&](size_t number) { return IsInRuns(s->packed[number].node); });
   bool changed = false;
   // From the innermost axis; the last ones that were seen, by their numbers in the shape.
   std::optional<size_t> results[2], terms;
@@ -104,9 +133,12 @@ bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
       if (terms) changed |= MergeTerms(kernel.body, shapes, reduce, {dim, *terms});
       terms = dim;
     } else {
-      std::optional<size_t>& inner = results[role == Role::kFirst ? 0 : 1];
-      const std::optional<size_t> merged =
-          inner ? MergeResultPair(kernel.body, shapes, {dim, *inner}) : std::nullopt;
+      const size_t own = role == Role::kFirst ? 0 : 1;
+      std::optional<size_t>& inner = results[own];
+      const bool is_apart = inner && results[1 - own] && *results[1 - own] < *inner;
+      const std::optional<size_t> merged = inner && (in_runs || !is_apart)
+                                               ? MergeResultPair(kernel.body, shapes, {dim, *inner})
+                                               : std::nullopt;
       changed |= merged.has_value();
       inner = merged.value_or(dim);
     }
@@ -206,31 +238,6 @@ std::optional<std::vector<Directive>> Apply(const cost::GpuTile& tile, const Axe
     to.Try(directive::Pack{absl::StrCat("p", number), blocks, place});
   }
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
-}
-
-// Whether the value is memory as it is, with rows of whole runs of 16 bytes, which asynchronous
-// copies move, or rows that are one run of 8 bytes.
-bool IsInRuns(const UOp* packed) {
-  constexpr int64_t kRunBytes = 16, kLeastRunBytes = 8;
-  bool rows = false;
-  for (const UOp* u : PostOrder(packed->src(0))) {
-    // What is padded, or cut off, is not copied: other axes than that of the runs, or copies are
-    // not asynchronous after all.
-    const bool moves = IsMovement(u->op) && u->op != Op::kView && u->op != Op::kFlip;
-    if (u->dtype.is_index()) continue;  // of a symbolic extent
-    if (u->op != Op::kLoad && u->op != Op::kDefineGlobal && !moves) return false;
-    // Before a symbolic shape, memory is cut to the elements that it has.
-    if (u->op != Op::kReshape) continue;
-    const UOp* memory = u->src(0);
-    if (memory->op == Op::kShrink && PairsOf(memory)[0].first.Is(0)) memory = memory->src(0);
-    if (memory->op != Op::kDefineGlobal) continue;
-    Shape shape = DimsOf(u);
-    while (!shape.empty() && shape.back().Is(1)) shape.pop_back();
-    if (shape.empty() || shape.back().is_symbolic()) continue;
-    const int64_t bytes = shape.back().value() * int64_t{ByteSize(packed->dtype.scalar())};
-    rows = bytes % kRunBytes == 0 || bytes == kLeastRunBytes;
-  }
-  return rows;
 }
 
 // The kernel with its operands marked, and how its axes take part.
