@@ -135,8 +135,8 @@ bool MergeRoles(const Module& module, const KernelCalls& calls, Kernel& kernel,
     } else {
       const size_t own = role == Role::kFirst ? 0 : 1;
       std::optional<size_t>& inner = results[own];
-      const bool is_apart = inner && results[1 - own] && *results[1 - own] < *inner;
-      const std::optional<size_t> merged = inner && (in_runs || !is_apart)
+      const bool crosses = inner && results[1 - own] && *results[1 - own] < *inner;
+      const std::optional<size_t> merged = inner && (in_runs || !crosses)
                                                ? MergeResultPair(kernel.body, shapes, {dim, *inner})
                                                : std::nullopt;
       changed |= merged.has_value();
