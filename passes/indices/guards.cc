@@ -199,7 +199,8 @@ const UOp* IndexLowering::Nonempty(size_t base) {
 
 const UOp* IndexLowering::InLoopsOver(size_t base, const std::vector<const UOp*>& parts,
                                       const UOp* valid) {
-  const UOp* any = Nonempty(base);
+  // The loops over a padded axis may have steps where the axis has none.
+  const UOp* any = nest_.maps[base].IsPadded() ? nullptr : Nonempty(base);
   if (!any) return valid;
   bool loops = false;
   for (const UOp* part : parts) {
