@@ -187,6 +187,8 @@ std::vector<Target> MakePresets() {
   };
   // Without an instruction for it, dot4 takes two products of pairs of i16 and their additions.
   cpu.dot4_rate = avx2.dot4_rate = 0.25;
+  cpu.core_cache_bytes_per_second = 1.7e11;
+  cpu.shared_cache_bytes_per_second = 1e11;
   all.push_back(natively(cpu, "cpu-avx512", "machine code for a CPU with AVX-512"));
   all.push_back(natively(avx2, "cpu-avx2", "machine code for a CPU with AVX2"));
   cpu.byte_dots = true;
