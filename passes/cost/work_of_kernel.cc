@@ -61,7 +61,8 @@ class WorkBuilder {
     }
     if (!passes::ComputesIn(target_, type)) type = Scalar::kF32;
     work_.arithmetic.push_back({copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set),
-                                weight * times_, type, sums, copy != nullptr});
+                                weight * times_, type, sums, copy != nullptr,
+                                u->op == Op::kReduceAxis && !s_.matrices.empty()});
   }
 
   // Counts the operations of a value in a scope, once, and returns the axes that it depends on.
@@ -189,7 +190,6 @@ class WorkBuilder {
       if (nests_.IsLanes(i)) sums *= work_.loops[i].trips;
     }
     Count(reduce, set, nullptr, weight, sums);
-    work_.arithmetic.back().is_matrix = !s_.matrices.empty();
     times_ = around;
   }
 
