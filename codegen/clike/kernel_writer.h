@@ -239,6 +239,7 @@ class KernelWriter {
   int MaskBits(const UOp* u) const;
   static bool IsMask(const UOp* u) { return u->dtype.is_bool() && u->dtype.lanes() > 1; }
   Text Pointer(const UOp* address, int precedence);
+  bool LeavesTheArray(const UOp* index);
   // Returns whether a store has no gate, or is inside an `if` with the same one.
   bool InOwnIf(const UOp* store) const;
   // Returns whether memory holds halves whose values are computed as floats.

@@ -1,4 +1,6 @@
 // Writes loads and stores, whatever the language: gates, registers, masks of bools in memory.
+#include <algorithm>
+
 #include "codegen/clike/cat.h"
 #include "codegen/clike/kernel_writer.h"
 #include "ir/masked_access.h"
@@ -32,6 +34,15 @@ absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType va
   return absl::OkStatus();
 }
 
+// Whether `p + a + b` for an index a + b could point outside of p's array on its way, which is
+// undefined in C even if the sum is an index of an element.
+bool KernelWriter::LeavesTheArray(const UOp* index) {
+  if (index->op != Op::kAdd) return false;
+  return std::ranges::any_of(index->srcs(), [&](const UOp* term) {
+    return bounds_.Min(term) < 0 || LeavesTheArray(term);
+  });
+}
+
 Text KernelWriter::Pointer(const UOp* address, int precedence) {
   while (address->op == Op::kAfter || address->op == Op::kNoop) address = address->src(0);
   if (address->op != Op::kIndex) return memory_names_.lookup(address);
@@ -42,7 +53,7 @@ Text KernelWriter::Pointer(const UOp* address, int precedence) {
   const bool parenthesized = precedence > kAdditive;
   if (parenthesized) out.Add('(');
   Append(out, name, " + ");
-  AppendOperand(out, index, kAdditive, false);
+  AppendOperand(out, index, LeavesTheArray(index) ? kMultiply : kAdditive, false);
   if (parenthesized) out.Add(')');
   return out;
 }
