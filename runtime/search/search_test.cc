@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_replace.h"
 #include "base/cat.h"
 #include "ir/text/parser.h"
 #include "passes/directives/directives.h"
@@ -330,6 +331,28 @@ TEST(Space, OffersLegalSchedulesOnce) {
       }
     }
     EXPECT_TRUE(space.Neighbours(space.first()).empty());
+  }
+}
+
+// Two rules for units write the same body of a product, so that one form has the schedules of both.
+TEST(Space, FirstIsWhatThePassChooses) {
+  for (const char* target_name : {"cl-cpu", "cl-nvidia-sm90", "cl-adreno"}) {
+    SCOPED_TRACE(target_name);
+    Diagnostics diagnostics;
+    const std::string text = absl::StrReplaceAll(kProduct, {{"128", "512"}});
+    const auto module = ParseModule(text, "m", diagnostics);
+    ASSERT_TRUE(module != nullptr) << diagnostics.ToString();
+    const passes::Target target = *passes::FindTarget(target_name);
+    passes::PassManagerOptions options;
+    options.target = &target;
+    const passes::Pipeline all = passes::MakePipeline(passes::kPipeline);
+    ASSERT_TRUE(passes::PassManager({all[0]}, options).Run(*module).ok());
+    const KernelCalls calls(*module);
+    const Space space(*module, calls, *module->kernels[0], target);
+    ASSERT_TRUE(passes::PassManager({all[1]}, options).Run(*module).ok());
+    const std::string chosen = schedule::DirectivesText(module->kernels[0]->directives);
+    EXPECT_NE(chosen, "");
+    EXPECT_EQ(schedule::DirectivesText(space.first().directives), chosen);
   }
 }
 

@@ -69,8 +69,9 @@ Space::Space(const Module& module, const KernelCalls& calls, const Kernel& kerne
     std::vector<std::vector<Directive>> considered = form.considered.Schedules();
     // What is best in its form may not be among what was considered.
     considered.push_back(form.directives);
+    const bool is_first = forms_.empty();
     const size_t number = AddForm(formed, std::move(considered));
-    if (forms_.size() == 1) first_ = {number, form.directives, 0};
+    if (is_first) first_ = {number, form.directives, 0};
     formed.body.root = root;
     formed.directives.clear();
   }
