@@ -127,6 +127,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kCommit:
     case Op::kWait:
     case Op::kShuffle:
+    case Op::kTransposeItems:
     case Op::kWmma:
     case Op::kLdMatrix:
       return WriteCooperation(u);

@@ -109,6 +109,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kCommit:
     case Op::kWait:
     case Op::kShuffle:
+    case Op::kTransposeItems:
     case Op::kWmma:
     case Op::kLdMatrix:
       return Unsupported(u, absl::StrCat(target_.name, " has no instruction for it"));

@@ -41,6 +41,8 @@ absl::Status OpenClWriter::WriteCooperation(const UOp* u) {
       return WriteCopyAsync(u);
     case Op::kShuffle:
       return WriteShuffle(u);
+    case Op::kTransposeItems:
+      return WriteTransposeItems(u);
     case Op::kWmma: {
       const std::string name(ctx_.String(static_cast<StringId>(u->word())));
       const PtxFunction f = MatrixFunction(name, target_.fp16, *prelude_);
@@ -155,6 +157,21 @@ PtxFunction OpenClWriter::LooseFunction(const UOp* u) {
   if (!unseen_) unseen_.emplace(kernel_.body.linear);
   return (orders ? unseen_->ZeroSign(u) : unseen_->Subnormals(u)) ? FloatFunction(u->op)
                                                                   : PtxFunction();
+}
+
+absl::Status OpenClWriter::WriteTransposeItems(const UOp* u) {
+  const auto width = static_cast<int>(u->word());
+  const int bits = BitWidth(u->dtype.scalar()) * u->dtype.lanes();
+  if (IsMask(u) || bits != 32 * width || width > 8) {
+    return Unsupported(u, "pieces have 32 bits, in two to eight work-items");
+  }
+  const std::string type = Type(u->dtype.scalar(), u->dtype.lanes());
+  Expr& e = exprs_[u];
+  e.text = Cat(Call(TransposeItemsFunction(width)), "(", Words(u->src(0)), ")");
+  const std::string words = Vector("uint", width);
+  if (type != words) e.text = Cat(prelude_->BitCast(words, type), "(", e.text, ")");
+  Name(u, e);
+  return absl::OkStatus();
 }
 
 // A shuffle moves 32 bits at a time.

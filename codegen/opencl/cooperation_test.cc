@@ -144,6 +144,26 @@ TEST(Cooperation, Shuffles) {
   }
 }
 
+// Element i of a work-item is the one that it has in work-item i of its neighbours.
+TEST(Cooperation, TransposeItems) {
+  for (const auto& [s, width, lanes] : {std::tuple(Scalar::kF32, 4, 4),
+                                        {Scalar::kI32, 8, 8},
+                                        {Scalar::kF16, 4, 8},
+                                        {Scalar::kU8, 2, 8}}) {
+    const std::string t = absl::StrCat(std::string(GetScalarInfo(s).text), "x", lanes);
+    const std::string p = Ptr(s, 32 * lanes);
+    const std::string source = Check(
+        absl::StrCat("%c32 = const 32 : i32\n%n = const ", lanes,
+                     " : i32\n%l = special %c32 {name = local0} : i32\n%i = mul %l, %n : "
+                     "i32\n%x = define_global {arg = 1} : ",
+                     p, "\n%o = define_global {arg = 0} : ", p, "\n%px = index %x, %i : ", p,
+                     "\n%v = load %px : ", t, "\n%r = transpose_items %v {width = ", width,
+                     "} : ", t, "\n%po = index %o, %i : ", p, "\n%s = store %po, %r\nsink %s\n"),
+        {interpret::UndefinedBuffer(DType(s), {32 * lanes}), Exact(s, 32 * lanes, 7)});
+    EXPECT_THAT(source, HasSubstr("shfl.sync.bfly.b32"));
+  }
+}
+
 // Two batches are in flight at once; the second has a gate and leaves zeros.
 TEST(Cooperation, AsynchronousCopies) {
   for (int count : {1, 2, 4}) {

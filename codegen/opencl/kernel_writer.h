@@ -76,6 +76,7 @@ class OpenClWriter : public clike::KernelWriter {
   // across which the device's compiler does not move other work.
   bool IsOfCopyGate(const UOp* u);
   absl::Status WriteShuffle(const UOp* u);
+  absl::Status WriteTransposeItems(const UOp* u);
   std::string Call(const PtxFunction& f);
   std::string Words(const UOp* u);
   // The words that `u` picks from what `ldmatrix` loaded; empty if it picks no whole ones.

@@ -192,6 +192,29 @@ PtxFunction ShuffleFunction(int width) {
   return f;
 }
 
+PtxFunction TransposeItemsFunction(int width) {
+  PtxFunction f;
+  f.name = absl::StrCat("transpose_items_", width);
+  const std::string words = Uint(width);
+  f.text = absl::StrCat("static inline ", words, " ", f.name, "(", words,
+                        " x) {\n  uint lane, sent, got;\n"
+                        "  asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane));\n");
+  // In the round of a bit, work-items that differ in it exchange the words whose number has the
+  // other one's bit.
+  for (int bit = 1; bit < width; bit *= 2) {
+    for (int i = 0; i < width; ++i) {
+      if (i & bit) continue;
+      const std::string low = absl::StrCat("x.s", i), high = absl::StrCat("x.s", i | bit);
+      absl::StrAppend(&f.text, "  sent = lane & ", bit, " ? ", low, " : ", high,
+                      ";\n  asm volatile(\"shfl.sync.bfly.b32 %0, %1, ", bit,
+                      ", 31, 0xffffffff;\" : \"=r\"(got) : \"r\"(sent));\n  if (lane & ", bit, ") ",
+                      low, " = got; else ", high, " = got;\n");
+    }
+  }
+  f.text += "  return x;\n}\n";
+  return f;
+}
+
 PtxFunction CopyAsyncFunction(int bytes, bool gated) {
   PtxFunction f;
   f.name = absl::StrCat("copy_async_", bytes, gated ? "_if" : "");

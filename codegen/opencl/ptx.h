@@ -27,6 +27,8 @@ PtxFunction MatrixFunction(std::string_view instruction, bool half, Prelude& pre
 PtxFunction LdMatrixFunction(int count, bool transpose);
 // Returns uint = f(value, number of the work-item) for subgroups of `width`.
 PtxFunction ShuffleFunction(int width);
+// Returns the transposed words of `width` work-items, a vector of `width` words of each.
+PtxFunction TransposeItemsFunction(int width);
 // Returns f(to, from), which copies `bytes` (4, 8, 16). If `gated`, it is f(to, from, condition)
 // and writes zeros when the condition is false.
 PtxFunction CopyAsyncFunction(int bytes, bool gated);

@@ -57,6 +57,7 @@ uint8_t UnseenDetails::SeenBy(const UOp* user, size_t k) const {
     case Op::kMin:
     case Op::kNeg:
     case Op::kShuffle:
+    case Op::kTransposeItems:
     case Op::kGep:
     case Op::kVectorize:
     case Op::kCat:

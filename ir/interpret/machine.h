@@ -98,7 +98,10 @@ class Machine {
 
   // ---- Ops of a group (machine_group.cc)
   bool GroupReduce(const UOp* u);
+  // Fails unless all work-items of whole subgroups of `width` are here.
+  bool NeedSubgroups(const UOp* u, int64_t width);
   bool Shuffle(const UOp* u);
+  bool TransposeItems(const UOp* u);
   bool Wmma(const UOp* u);
   bool LdMatrix(const UOp* u);
   // Fails unless, of every `together` neighbouring work-items, all or none are active.

@@ -98,12 +98,33 @@ bool Machine::GroupReduce(const UOp* u) {
   return true;
 }
 
-bool Machine::Shuffle(const UOp* u) {
-  const int64_t width = u->word();
+bool Machine::NeedSubgroups(const UOp* u, int64_t width) {
   if (width < 1 || group_ % width != 0) {
     return Fail(u, absl::StrCat("a group of ", group_, " has no whole subgroups of ", width));
   }
-  if (!NeedAll(u, width)) return false;
+  return NeedAll(u, width);
+}
+
+bool Machine::TransposeItems(const UOp* u) {
+  const int64_t width = u->word();
+  if (!NeedSubgroups(u, width)) return false;
+  const auto points = static_cast<size_t>(layout_[u].points), n = static_cast<size_t>(width);
+  const auto lanes = static_cast<size_t>(layout_[u].lanes), piece = lanes / n;
+  const int64_t* in = In(u, 0);
+  int64_t* out = Out(u);
+  for (size_t r = 0; r < Rows(u); ++r) {
+    const size_t item = r / points, first = item / n * n;
+    for (size_t i = 0; i < n; ++i) {
+      const size_t from = ((first + i) * points + r % points) * lanes + (item - first) * piece;
+      out = std::copy_n(in + from, piece, out);
+    }
+  }
+  return true;
+}
+
+bool Machine::Shuffle(const UOp* u) {
+  const int64_t width = u->word();
+  if (!NeedSubgroups(u, width)) return false;
   const auto points = static_cast<size_t>(layout_[u].points);
   const auto lanes = static_cast<size_t>(layout_[u].lanes);
   const auto index_lanes = static_cast<size_t>(u->src(1)->dtype.lanes());

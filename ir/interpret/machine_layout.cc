@@ -180,6 +180,8 @@ bool Machine::CheckSources(const UOp* u) {
       switch (SubgroupOp(u->op)) {
         case SubgroupOp::kShuffle:
           return value(0, own) && value(1, 1);
+        case SubgroupOp::kTransposeItems:
+          return value(0, own);
         case SubgroupOp::kWmma:
           return all();
         case SubgroupOp::kLdMatrix:

@@ -272,6 +272,8 @@ bool Machine::Eval(const UOp* u) {
       return GroupReduce(u);
     case Op::kShuffle:
       return Shuffle(u);
+    case Op::kTransposeItems:
+      return TransposeItems(u);
     case Op::kWmma:
       return Wmma(u);
     case Op::kLdMatrix:

@@ -115,6 +115,9 @@ const char* AttributeProblem(const UOp* u) {
     case Op::kShuffle:
       return IsPowerOfTwo(word(0)) && word(0) <= 1024 ? nullptr
                                                       : "width is not a power of two up to 1024";
+    case Op::kTransposeItems:
+      if (!IsPowerOfTwo(word(0)) || word(0) > 32) return "width is not a power of two up to 32";
+      return u->dtype.lanes() % word(0) == 0 ? nullptr : "its lanes make no `width` pieces";
     case Op::kWmma:
       return word(0) == 0 ? "name is empty" : nullptr;
     case Op::kLdMatrix:

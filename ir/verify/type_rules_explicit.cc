@@ -241,6 +241,8 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
       return (which.is_int_or_index() && which.lanes() == 1) ||
              fail("source 1, a work-item's number, has type " + which.ToString());
     }
+    case SubgroupOp::kTransposeItems:
+      return u->dtype.is_value() || fail("it moves values, not addresses");
     case SubgroupOp::kWmma:
       for (const UOp* s : u->srcs()) {
         if (!s->dtype.is_value()) return fail("fragments are values");

@@ -12,6 +12,7 @@
 #include "passes/devectorize/memory_width.h"
 #include "passes/devectorize/operand_width.h"
 #include "passes/devectorize/transpose_square.h"
+#include "passes/devectorize/whole_sectors.h"
 #include "passes/legalize/float_functions.h"
 #include "passes/legalize/float_types.h"
 #include "passes/legalize/forward.h"
@@ -112,6 +113,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, passes::Target ta
   // Comes after all of these steps, since they create arithmetic that must be split too.
   CutArithmetic(body, module, target, order.Get());
   if (target.HasVectors()) TransposeSquares(body, order);
+  FillSectors(body, target, order);
   return absl::OkStatus();
 }
 

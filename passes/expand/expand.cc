@@ -199,6 +199,7 @@ class Expander {
     switch (SubgroupOp(u->op)) {
       case SubgroupOp::kShuffle:
         return Shuffle(u);
+      case SubgroupOp::kTransposeItems:
       case SubgroupOp::kWmma:
       case SubgroupOp::kLdMatrix:
         return Separate(u);

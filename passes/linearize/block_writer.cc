@@ -14,9 +14,7 @@ namespace {
 // `if` and occupy registers until then.
 constexpr size_t kMaxStoresPerIf = 16;
 
-bool IsCooperative(Op op) {
-  return op == Op::kBarrier || op == Op::kShuffle || op == Op::kWmma || op == Op::kLdMatrix;
-}
+bool IsCooperative(Op op) { return op == Op::kBarrier || GroupOf(op) == OpGroup::kSubgroup; }
 
 // The gate of a store, or null. A gate for each element is no condition of an `if`.
 const UOp* GateOf(const UOp* u) {

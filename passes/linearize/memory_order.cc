@@ -132,6 +132,7 @@ class Orderer {
         MemoryOf(u->src(0)).loads.back().begin = -1;
         break;
       case SubgroupOp::kShuffle:
+      case SubgroupOp::kTransposeItems:
       case SubgroupOp::kWmma:
         break;
     }
