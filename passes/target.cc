@@ -99,6 +99,8 @@ std::vector<Target> MakePresets() {
   nvidia.max_local[2] = 64;
   nvidia.vector_registers = 128;
   nvidia.compute_units = 132;
+  nvidia.unit_schedulers = 4;
+  nvidia.barrier_seconds = 1e-7;
   nvidia.cache_bytes = 24 << 20;
   nvidia.bytes_per_second = 4.3e12;
   nvidia.flops_per_second = 6e13;

@@ -65,13 +65,18 @@ double RowUtilization(const passes::Target& target, double parallel, double row)
   return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
 }
 
+double SchedulerShare(double subgroups, const passes::Target& target) {
+  const double schedulers = target.unit_schedulers;
+  return subgroups / (std::ceil(subgroups / schedulers) * schedulers);
+}
+
 double Utilization(double groups, double items, const passes::Target& target) {
   const auto units = static_cast<double>(target.compute_units);
   groups = std::max(groups, 1.0), items = std::max(items, 1.0);
   const double rounds = std::ceil(groups / units);
-  const double lockstep = target.subgroup_size;
-  const double full = items / (std::ceil(items / lockstep) * lockstep);
-  return groups / (rounds * units) * full;
+  const double subgroups = std::ceil(items / target.subgroup_size);
+  const double full = items / (subgroups * target.subgroup_size);
+  return groups / (rounds * units) * full * SchedulerShare(rounds * subgroups, target);
 }
 
 double PartsSeconds(const ProductSize& size, int64_t parts, int64_t share,

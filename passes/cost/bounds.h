@@ -45,9 +45,13 @@ double RowItems(const passes::Target& target, double parallel, double row);
 // a group share a row.
 double RowUtilization(const passes::Target& target, double parallel, double row);
 
+// The share, above 0 and at most 1, of a unit's schedulers that work on average while it runs this
+// many subgroups, which are divided among them: some have one more than others.
+double SchedulerShare(double subgroups, const passes::Target& target);
+
 // The share, above 0 and at most 1, of the device's units that work on average while `groups`
 // work-groups of `items` work-items each run: units that have no group, or none in the last round,
-// are idle, and so are work-items that are missing in a subgroup.
+// are idle, and so are work-items that are missing in a subgroup and schedulers without one.
 double Utilization(double groups, double items, const passes::Target& target);
 
 // A sum of products on a GPU, which may be added up from parts.

@@ -212,6 +212,16 @@ TEST(Utilization, RoundsOfGroups) {
   EXPECT_EQ(Utilization(2, 64, target), 1);
 }
 
+TEST(Utilization, SubgroupsAreDividedAmongSchedulers) {
+  passes::Target target = Small();
+  target.subgroup_size = 32;
+  target.unit_schedulers = 4;
+  EXPECT_EQ(Utilization(2, 128, target), 1);
+  EXPECT_EQ(Utilization(2, 32, target), 0.25);  // one of four has a subgroup
+  EXPECT_EQ(Utilization(6, 64, target), 0.75);  // six a unit: two have two, two have one
+  EXPECT_EQ(Utilization(8, 64, target), 1);
+}
+
 TEST(Memory, FootprintsAreWholeLines) {
   const passes::Target target = Small();
   ScheduledWork work;
