@@ -201,7 +201,7 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kLoad: {
       analysis::Position at = positions_[key.at];
       if (masks_) at = Unclamped(std::move(at), shapes_.Of(u->src(0)));
-      at.valid = ValidToRead(at, /*is_masked=*/true);
+      at.valid = ValidToRead(at, &shapes_.Of(u->src(0)));
       const UOp* address = Address(u->src(0), std::move(at), /*reads=*/true);
       return address ? b_.Load(address) : nullptr;
     }
