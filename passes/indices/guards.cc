@@ -206,7 +206,8 @@ const UOp* IndexLowering::InLoopsOver(size_t base, const std::vector<const UOp*>
   bool loops = false;
   for (const UOp* part : parts) {
     if (part->op != Op::kRange) continue;
-    nonempty_.emplace_back(any, part);
+    // The range of a loop of at most one step is 0, so that no address needs to depend on it.
+    if (nest_.base[base].max_size > 1) nonempty_.emplace_back(any, part);
     loops = true;
   }
   return loops ? simplify_(analysis::Both(b_, valid, any)) : valid;

@@ -136,6 +136,11 @@ const UOp* IndexLowering::Address(const UOp* ptr, analysis::Position at, bool re
     ptr = src;
   }
   const UOp* element = analysis::Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+  if (!nonempty_.empty() && at.valid && !ptr->dtype.is_image()) {
+    // Whether the address depends on a loop is seen where all that is known has been used.
+    const UOp* address = simplify_(b_.IndexPtr(ptr, element, at.valid));
+    if (address->op == Op::kIndex) element = address->src(1);
+  }
   const UOp* valid = ValidInLoops(element, at.valid);
   if (reads) {
     if (is_static) valid = WithoutReadablePadding(element, ptr, valid);
