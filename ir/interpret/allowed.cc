@@ -37,4 +37,14 @@ bool AllowAnyValueFor(ModuleFlags flags, double v) {
   return std::isinf(v) && flags.has(ModuleFlag::kFastMath);
 }
 
+bool AllowBoth(ModuleFlags flags, Scalar s, int64_t a, int64_t b) {
+  if (a == b) return true;
+  if (!IsFloat(s)) return false;
+  const double x = DoubleFromBits(s, a), y = DoubleFromBits(s, b);
+  if (AllowAnyValueFor(flags, x) || AllowAnyValueFor(flags, y)) return true;
+  // 0 and -0: a product with 0, which may be 0, is -0 by definition if the other factor is
+  // negative.
+  return x == 0 && y == 0 && flags.HasAny({ModuleFlag::kZeroMul, ModuleFlag::kFastMath});
+}
+
 }  // namespace tg::interpret

@@ -21,6 +21,10 @@ double OfAllowed(Scalar s, int64_t expected, int64_t actual, double allowed);
 // (error_bound.h), that is known, and fewer values are allowed.
 bool AllowAnyValueFor(ModuleFlags flags, double v);
 
+// Whether the flags allow both `a` and `b` (bits of type `s`) as the value of one element, if it is
+// not known how it was computed.
+bool AllowBoth(ModuleFlags flags, Scalar s, int64_t a, int64_t b);
+
 }  // namespace tg::interpret
 
 #endif  // TG_IR_INTERPRET_ALLOWED_H_

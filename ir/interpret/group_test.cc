@@ -61,6 +61,35 @@ TEST(Lowered, GroupsThatStoreDifferentValuesRace) {
             "(work-item 0 of group 1)");
 }
 
+// The same, where the module's flags allow either value.
+TEST(Lowered, GroupsThatStoreAllowedValuesDoNotRace) {
+  const auto error = [](const std::string& flags, const std::string& first,
+                        const std::string& others) {
+    std::string text = KernelOfX("lowered", R"(  %g = special %c8 {name = grid0} : index
+  %first = const )" + first + R"( : f32
+  %others = const )" + others + R"( : f32
+  %is_first = cmplt %g, %c1 : bool
+  %v = where %is_first, %first, %others : f32
+  %w = splat %v : f32x8
+  %q = index %y, %c0 : ptr<f32, 8>
+  %s = store %q, %w
+  sink %s
+)");
+    const std::string name = "module @test";
+    text.insert(text.find(name) + name.size(), " {flags = [" + flags + "]}");
+    const std::string message = RunError(text, kX8);
+    return message == "ok" || message.find("race on element 0") == std::string::npos ? message
+                                                                                     : "race";
+  };
+  EXPECT_EQ(error("\"zero-mul\"", "0.0", "-0.0"), "ok");
+  EXPECT_EQ(error("\"zero-mul\"", "nan", "0.0"), "ok");
+  EXPECT_EQ(error("\"no-nan\"", "0.0", "nan"), "ok");
+  EXPECT_EQ(error("\"no-nan\"", "0.0", "-0.0"), "race");
+  EXPECT_EQ(error("\"no-contract\"", "0.0", "-0.0"), "race");
+  EXPECT_EQ(error("\"no-contract\"", "nan", "0.0"), "race");
+  EXPECT_EQ(error("\"zero-mul\"", "0.0", "1.0"), "race");
+}
+
 // Overlapping tiles that store equal values are fine.
 TEST(Lowered, EqualStoresDoNotRace) {
   EXPECT_EQ(YOf(R"(  %g = special %c8 {name = grid0} : index

@@ -70,6 +70,7 @@ bool Machine::AddMemory(const UOp* u) {
   auto m = std::make_unique<Memory>();
   m->node = u;
   m->element = u->dtype.scalar();
+  m->flags = options_.flags;
   m->size = u->dtype.size();
   if (u->op == Op::kDefineGlobal) {
     const auto slot = static_cast<uint64_t>(u->word());

@@ -1,5 +1,7 @@
 #include "ir/interpret/memory.h"
 
+#include "ir/interpret/allowed.h"
+
 namespace tg::interpret {
 
 int64_t RaceDetector::Read(size_t at, const Who& who) {
@@ -16,10 +18,10 @@ int64_t RaceDetector::Read(size_t at, const Who& who) {
   return -1;
 }
 
-int64_t RaceDetector::Write(size_t at, const Who& who, bool changes) {
+int64_t RaceDetector::Write(size_t at, const Who& who, bool changes, bool agrees) {
   if (!changes) return -1;
   Touched& t = touched_[at];
-  if (Conflict(t.writer, who)) return t.writer.item;
+  if (!agrees && Conflict(t.writer, who)) return t.writer.item;
   if (Conflict(t.reader, who)) return t.reader.item;
   if (t.other_reader_group >= 0 && t.other_reader_group != who.group) return INT64_MAX;
   t.writer = who;
@@ -31,8 +33,10 @@ AccessError Access::CheckRead(int64_t i) const {
   return other >= 0 ? AccessError::kRace : AccessError::kNone;
 }
 
-AccessError Access::CheckWrite(int64_t i, bool changes) const {
-  other = memory->races->Write(static_cast<size_t>(memory->offset + i), who, changes);
+AccessError Access::CheckWrite(int64_t i, bool fresh, int64_t before, int64_t bits) const {
+  const bool changes = fresh || before != bits;
+  const bool agrees = !fresh && AllowBoth(memory->flags, memory->element, before, bits);
+  other = memory->races->Write(static_cast<size_t>(memory->offset + i), who, changes, agrees);
   return other >= 0 ? AccessError::kRace : AccessError::kNone;
 }
 

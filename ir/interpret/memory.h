@@ -9,13 +9,16 @@
 
 #include "ir/dtype.h"
 #include "ir/interpret/host_buffer.h"
+#include "ir/module_flags.h"
 #include "ir/uop.h"
 
 namespace tg::interpret {
 
 // Finds races: records the last accesses to each element of memory that work-items share. Two
 // accesses of different work-items conflict if one changes the value and no barrier separates
-// them; no barrier separates groups. A write that does not change the value is harmless.
+// them; no barrier separates groups. A write that does not change the value is harmless. So are two
+// writes of values of which the module's flags allow either, as overlapping tiles may store them:
+// an element may be computed in another way as one lane of a tile than as another.
 class RaceDetector {
  public:
   explicit RaceDetector(size_t size) : touched_(size) {}
@@ -27,7 +30,8 @@ class RaceDetector {
   };
   // Each returns the other work-item of a conflict, or -1.
   int64_t Read(size_t at, const Who& who);
-  int64_t Write(size_t at, const Who& who, bool changes);
+  // `agrees`: the flags allow both values, the one before and the one after.
+  int64_t Write(size_t at, const Who& who, bool changes, bool agrees);
 
  private:
   struct Touched {
@@ -55,6 +59,7 @@ struct Memory {
   std::vector<int64_t> own_data;
   std::vector<uint8_t> own_defined;
   std::shared_ptr<RaceDetector> races;
+  ModuleFlags flags;
 
   int64_t* data() { return buffer ? buffer->data.data() + offset : own_data.data(); }
   // Null if every element is defined.
@@ -91,18 +96,20 @@ struct Access {
     if (at < 0 || at >= m.size) return AccessError::kOutside;
     const int64_t i = base + at;
     uint8_t* defined = m.defined();
-    const bool changes = (defined && !defined[i]) || m.data()[i] != bits;
+    const int64_t before = m.data()[i];
+    const bool fresh = defined && !defined[i];
     m.data()[i] = bits;
     if (defined) defined[i] = 1;
     if (uint8_t* written = m.written()) written[i] = 1;
-    return m.races ? CheckWrite(i, changes) : AccessError::kNone;
+    return m.races ? CheckWrite(i, fresh, before, bits) : AccessError::kNone;
   }
   // Makes an element undefined.
   AccessError Undefine(int64_t at) const;
 
  private:
   AccessError CheckRead(int64_t i) const;
-  AccessError CheckWrite(int64_t i, bool changes) const;
+  // `fresh`: the element had no value before.
+  AccessError CheckWrite(int64_t i, bool fresh, int64_t before, int64_t bits) const;
 };
 
 }  // namespace tg::interpret

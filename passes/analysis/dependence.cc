@@ -193,6 +193,8 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
     } else if (u->op == Op::kPacked) {
       out.packed.push_back({.node = u, .varies = loops_of_all()});
     } else if (u->op == Op::kStaged) {
+      // A value without staged axes is computed wherever it is read.
+      if (llvm::none_of(axes, [&](const BaseAxis& a) { return a.staged == u; })) return;
       Indices own = walk.At(ways[0]);
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].staged != u) continue;

@@ -33,9 +33,9 @@ const UOp* IndexLowering::InShape(const std::vector<const UOp*>& index, const Sh
   return valid ? simplify_(valid) : nullptr;
 }
 
-const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_masked) {
+const UOp* IndexLowering::ValidToRead(const analysis::Position& at, const Shape* masked) {
   NodeSet guards;
-  bool any = false;
+  bool any = false, of_pad = false;
   const auto depend_on = [&](const UOp* value) {
     // Does not look at the trip count of a loop, since other loops may have the same.
     NodeSet leaves;
@@ -58,7 +58,7 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_mask
     const auto [value, guard] = CountedAlong(i);
     if (!depend_on(value)) any |= guards.Insert(guard);
   }
-  if (at.valid && (!padded_terms_.empty() || is_masked)) {
+  if (at.valid && (!padded_terms_.empty() || masked)) {
     const std::vector<const UOp*> parts = PartsOf(at.valid);
     for (const auto& [guard, value] : padded_terms_) {
       if (llvm::is_contained(parts, guard) && !depend_on(value)) any |= guards.Insert(guard);
@@ -70,13 +70,14 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, bool is_mask
       });
     };
     for (const UOp* part : parts) {
-      if (is_masked && of_pads_.Contains(part) && varies(part) && !depend_on(part)) {
-        any |= guards.Insert(part);
+      if (masked && of_pads_.Contains(part) && varies(part) && !depend_on(part)) {
+        of_pad |= guards.Insert(part);
       }
     }
   }
-  if (!any) return at.valid;
-  return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
+  if (!any && !of_pad) return at.valid;
+  const UOp* rest = Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
+  return of_pad ? InShape(at.index, *masked, rest) : rest;
 }
 
 bool IndexLowering::IsClamped(size_t base) const {
@@ -205,7 +206,8 @@ const UOp* IndexLowering::InLoopsOver(size_t base, const std::vector<const UOp*>
   bool loops = false;
   for (const UOp* part : parts) {
     if (part->op != Op::kRange) continue;
-    nonempty_.emplace_back(any, part);
+    // The range of a loop of at most one step is 0, so that no address needs to depend on it.
+    if (nest_.base[base].max_size > 1) nonempty_.emplace_back(any, part);
     loops = true;
   }
   return loops ? simplify_(analysis::Both(b_, valid, any)) : valid;

@@ -136,6 +136,11 @@ const UOp* IndexLowering::Address(const UOp* ptr, analysis::Position at, bool re
     ptr = src;
   }
   const UOp* element = analysis::Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+  if (!nonempty_.empty() && at.valid && !ptr->dtype.is_image()) {
+    // Whether the address depends on a loop is seen where all that is known has been used.
+    const UOp* address = simplify_(b_.IndexPtr(ptr, element, at.valid));
+    if (address->op == Op::kIndex) element = address->src(1);
+  }
   const UOp* valid = ValidInLoops(element, at.valid);
   if (reads) {
     if (is_static) valid = WithoutReadablePadding(element, ptr, valid);
@@ -201,7 +206,7 @@ const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kLoad: {
       analysis::Position at = positions_[key.at];
       if (masks_) at = Unclamped(std::move(at), shapes_.Of(u->src(0)));
-      at.valid = ValidToRead(at, /*is_masked=*/true);
+      at.valid = ValidToRead(at, &shapes_.Of(u->src(0)));
       const UOp* address = Address(u->src(0), std::move(at), /*reads=*/true);
       return address ? b_.Load(address) : nullptr;
     }

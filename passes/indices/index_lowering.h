@@ -262,9 +262,10 @@ class IndexLowering {
   // The predicate of a load or reduce at a position, without the predicates of padded axes on which
   // the indices do not depend. They are not needed: the address is in bounds in the padding too,
   // and a value loaded there is not stored and is not a term of a reduce.
-  // `is_masked`: the same for predicates of pads, which select 0 for it there. Without them a
-  // reduce that is the same for a whole row is not computed for each of its elements.
-  const UOp* ValidToRead(const analysis::Position& at, bool is_masked = false);
+  // `masked`: the same for predicates of pads, which select 0 for it there. Without them a reduce
+  // that is the same for a whole row is not computed for each of its elements. They may hold
+  // nowhere, so that the position is checked against `masked`, the shape that it is in.
+  const UOp* ValidToRead(const analysis::Position& at, const Shape* masked = nullptr);
   // `valid` without the clauses that InLoopsOver added for loops on which `element` depends; inside
   // such a loop they hold.
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);

@@ -34,6 +34,7 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const loop
   std::vector<Coordinate> all;
   // `seen`: like `changed`, but keeps the coordinates along which the value does not vary.
   NodeMap<const UOp*> changed, seen;
+  NodeSet inner;  // coordinates in the loop that the copy has no elements along
   const auto add = [&](const Inside& inside) {
     const UOp* filled = b_.Range(b_.Index(nest_.axes[inside.axis].max_size));
     all.push_back({inside.axis, filled, inside.leaf});
@@ -63,7 +64,11 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const loop
     if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
     const std::optional<size_t> axis = AxisOfLeaf(u);
     if (axis == at) plan.step = u;
-    if (axis && nest_.IsCopied(copy, *axis)) changed[u] = seen[u] = add({*axis, u});
+    if (axis && nest_.IsCopied(copy, *axis)) {
+      changed[u] = seen[u] = add({*axis, u});
+    } else if (axis && nest_.IsInside(*axis, at)) {
+      inner.Insert(u);
+    }
   }
   // Directives may have split an axis into loops, work-items and lanes. In the copy, the parts of
   // one axis are put together again, so that its elements are adjacent.
@@ -82,13 +87,15 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const loop
     plan.ranges.push_back(c.filled);
     plan.row += !nest_.base[nest_.axes[c.axis].base].IsStored();
   }
-  // Drops predicates on single work-items: an element that one work-item does not need, because
-  // such a predicate is false for it, may be read by others from the same copy.
+  // Drops predicates on single work-items, lanes and steps inside the loop: an element that one of
+  // them does not need, because such a predicate is false for it, may be read by others from the
+  // same copy.
   const UOp* const all_parts = from.valid;
   if (from.valid) {
     from.valid = Without(b_, from.valid, [&](const UOp* part) {
-      return llvm::any_of(PostOrder(Replaced(part, seen)),
-                          [&](const UOp* u) { return llvm::is_contained(locals_, u); });
+      return llvm::any_of(PostOrder(Replaced(part, seen)), [&](const UOp* u) {
+        return llvm::is_contained(locals_, u) || inner.Contains(u);
+      });
     });
   }
   plan.has_zeros = from.valid == all_parts;

@@ -136,7 +136,7 @@ const IndexLowering::StagedAt* IndexLowering::FilledAlong(const Key& key, const 
 
 const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const analysis::Position& at = positions_[key.at];
-  if (const UOp* valid = ValidToRead(at, /*is_masked=*/true); valid != at.valid) {
+  if (const UOp* valid = ValidToRead(at, &shapes_.Of(key.node)); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
   const ReduceAt& plan = PlanReduce(key);

@@ -127,7 +127,7 @@ const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) 
     if (auto parts = OwnedParts(own); !parts.empty())
       owned_[plan.memory->word()] = std::move(parts);
   }
-  const UOp* valid = ValidToRead(positions_[key.at], /*is_masked=*/true);
+  const UOp* valid = ValidToRead(positions_[key.at], &shapes_.Of(key.node));
   const UOp* number = element(key.at);
   FirstRowInPadding(number, valid);
   // A load needs no gate if its predicate is the one under which the value was computed, unless the

@@ -89,7 +89,7 @@ class Preparer {
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
     const bool in_memory = IsStored(u) && u->op != Op::kCopy;
     const bool shaped = !u->dtype.is_void() && !in_memory && u->op != Op::kAssign;
-    if (shaped && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
+    if (shaped && IsEmpty(shapes_.Of(u))) return Filled(u, srcs, 0);
     switch (u->op) {
       case Op::kFuse:
         fused_.Insert(srcs[0]);
@@ -106,7 +106,7 @@ class Preparer {
                             [&](const Shape& shape) { return IsEmpty(shape); });
       case Op::kAssign:
         // An assign without elements writes nothing, so that nothing has to wait for it.
-        if (!IsStored(u) && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
+        if (!IsStored(u) && IsEmpty(shapes_.Of(u))) return Filled(u, srcs, 0);
         if (srcs.size() > 2) break;
         // If this assign overwrites what another assign has written, and nothing else reads that,
         // the other one is dropped, unless its value contains further writes.
@@ -129,7 +129,7 @@ class Preparer {
         return AfterOf(u, srcs);
       case Op::kReduceAxis:
         if (IsEmpty(shapes_.Of(u->src(0)))) {
-          return Filled(u,
+          return Filled(u, srcs,
                         interpret::ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
         }
         if (!varies_.Contains(u)) {
@@ -146,7 +146,7 @@ class Preparer {
         break;
       case Op::kReduceTuple: {
         if (IsEmpty(shapes_.Of(u->src(0)))) {
-          return Filled(u, TupleIdentities(u)[static_cast<size_t>(u->word(0))]->word());
+          return Filled(u, srcs, TupleIdentities(u)[static_cast<size_t>(u->word(0))]->word());
         }
         // A separate kernel combines the tuple, from stored values.
         const auto stored = [&](const UOp* x) {
@@ -197,7 +197,7 @@ class Preparer {
         if (!IsElementwise(u->op)) break;
         SpreadScalars(u, srcs);
         const UOp* v = uniforms_.Elementwise(u, {srcs.data(), srcs.size()});
-        return IsConst(v) ? Filled(u, v->word()) : v;
+        return IsConst(v) ? Filled(u, srcs, v->word()) : v;
     }
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
@@ -219,10 +219,17 @@ class Preparer {
     return shapes_.Of(x) == shape ? x : b_.Reshape(x, shape);
   }
 
+  // The shape of `u` with its new sources. Symbolic extents are sources too, and shapes are
+  // compared by node: the value of a new node must not have the extents of an old one.
+  const Shape& ShapeWith(const UOp* u, UOpSpan srcs) {
+    const Shape& old = shapes_.Of(u);
+    return IsStatic(old) ? old : shapes_.Of(b_.context().Rebuild(u, b_.context(), srcs));
+  }
+
   // Makes the broadcast of scalar sources of the elementwise op `u` explicit by an expand, as for
   // other sources with one element, so that the planner sees the scalar as a value.
   void SpreadScalars(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
-    const Shape& shape = shapes_.Of(u);
+    const Shape& shape = ShapeWith(u, {srcs.data(), srcs.size()});
     if (shape.empty()) return;
     for (const UOp*& s : srcs) {
       const bool leaf = s->op == Op::kConst || s->op == Op::kVar;
@@ -323,8 +330,8 @@ class Preparer {
   }
 
   // A constant of `u`'s shape.
-  const UOp* Filled(const UOp* u, int64_t bits) {
-    const Shape& shape = shapes_.Of(u);
+  const UOp* Filled(const UOp* u, UOpSpan srcs, int64_t bits) {
+    const Shape& shape = ShapeWith(u, srcs);
     const UOp* c = b_.ConstBits(u->dtype, bits);
     uniforms_.Note(c);
     if (shape.empty()) return c;

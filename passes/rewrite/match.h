@@ -272,7 +272,7 @@ inline Tri Holds(const PowerOfTwoNode& t, const Env& e, RuleContext&) {
   const double v = DoubleFromBits(s, e.cst[t.a.i]);
   // The mantissa is 0 and the reciprocal is exact. The last condition excludes a reciprocal that is
   // subnormal, or so close to it that dividing it by 2^14 is inexact.
-  return Known(v != 0 && BitsFromDouble(s, 1 / v) != BitsFromDouble(s, 0) &&
+  return Known(v > 0 && BitsFromDouble(s, 1 / v) != BitsFromDouble(s, 0) &&
                (std::bit_cast<uint64_t>(v) & ((uint64_t{1} << 52) - 1)) == 0 &&
                DoubleFromBits(s, BitsFromDouble(s, 1 / v)) * v == 1 &&
                DoubleFromBits(s, BitsFromDouble(s, 1 / v / 16384)) * 16384 * v == 1);

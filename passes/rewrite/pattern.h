@@ -133,8 +133,8 @@ struct NoWrapNode : Node {
   A a;
   constexpr explicit NoWrapNode(A x) : a(x) {}
 };
-// Holds for a constant float that is a power of two (or minus one) and whose reciprocal is not
-// subnormal, nor close to it.
+// Holds for a constant float that is a power of two and whose reciprocal is not subnormal, nor
+// close to it. Not for minus one: 0 divided by it is -0, a product with 0 may be 0 (zero-mul).
 struct PowerOfTwoNode : Node {
   Cst a;
   constexpr explicit PowerOfTwoNode(Cst c) : a(c) {}
