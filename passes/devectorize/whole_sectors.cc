@@ -23,6 +23,10 @@ constexpr int64_t kFirstLocal = 3;  // the first local id of `special`, after th
 constexpr int64_t kWordBytes = 4;   // of an element of what work-items exchange
 constexpr int64_t kMostItems = 8;
 
+const UOp* GateOf(const UOp* store) {
+  return store->src(0)->num_srcs > 2 ? store->src(0)->src(2) : nullptr;
+}
+
 // A store of a word a work-item.
 struct WordStore {
   const UOp* store;
@@ -76,8 +80,8 @@ class SectorFiller {
       if (!word) continue;
       after.Insert(u);
       const UOp* address = u->src(0);
-      Key key = {address->src(0)->id, address->num_srcs > 2 ? int64_t{address->src(2)->id} : -1,
-                 u->src(1)->dtype.lanes(), static_cast<int64_t>(u->src(1)->dtype.scalar())};
+      Key key = {address->src(0)->id, u->src(1)->dtype.lanes(),
+                 static_cast<int64_t>(u->src(1)->dtype.scalar())};
       llvm::sort(word->index.terms,
                  [](const auto& a, const auto& b) { return a.node->id < b.node->id; });
       for (const auto& [node, coef] : word->index.terms) {
@@ -106,7 +110,7 @@ class SectorFiller {
         bytes * items_.width >= target_.sector_bytes) {
       return std::nullopt;
     }
-    if (address->num_srcs > 2 && items_.of_lane.Contains(address->src(2))) return std::nullopt;
+    if (const UOp* gate = GateOf(u); gate && items_.of_lane.Contains(gate)) return std::nullopt;
     std::optional<AffineExpr> index = analysis::ParseAffine(address->src(1));
     // The words of neighbours are next to each other, and the vectors that replace them aligned.
     if (!index || index->CoefOf(items_.lane) != lanes) return std::nullopt;
@@ -126,24 +130,43 @@ class SectorFiller {
     for (size_t first = 0; first + width <= stores.size();) {
       const UOp* const store = stores[first].store;
       const int64_t piece = store->src(1)->dtype.lanes();
-      legalize::Nodes pieces;
+      legalize::Nodes pieces, gates;
       while (pieces.size() < width) {
         const WordStore& next = stores[first + pieces.size()];
         const int64_t from = next.index.constant - stores[first].index.constant;
         if (from != static_cast<int64_t>(pieces.size()) * piece * items_.width) break;
         pieces.push_back(next.store->src(1));
+        gates.push_back(GateOf(next.store));
       }
       if (pieces.size() < width) {
         ++first;
         continue;
       }
-      const UOp* const made = JoinedStore(store, legalize::Span(pieces));
+      const UOp* const made = JoinedStore(store, legalize::Span(pieces), std::move(gates));
       for (size_t i = 0; i < width; ++i) replaced_[stores[first + i].store] = made;
       first += width;
     }
   }
 
-  const UOp* JoinedStore(const UOp* store, UOpSpan pieces) {
+  // The gate of the vector that a work-item stores: of the words, whose gates are the same in all
+  // work-items, it has the one with its own number. Null if there is none.
+  const UOp* OwnGate(legalize::Nodes gates) {
+    const bool differ = llvm::any_of(gates, [&](const UOp* gate) { return gate != gates[0]; });
+    if (!differ) return gates[0];
+    for (const UOp*& gate : gates) {
+      if (!gate) gate = b_.Const(kBool, 1);
+    }
+    for (size_t half = 1; half < gates.size(); half *= 2) {
+      for (size_t i = 0; i < gates.size(); i += 2 * half) {
+        if (gates[i] == gates[i + half]) continue;
+        const UOp* const second = b_.Const(items_.lane->dtype, static_cast<double>(i + half));
+        gates[i] = b_.Where(b_.Lt(items_.lane, second), gates[i], gates[i + half]);
+      }
+    }
+    return gates[0];
+  }
+
+  const UOp* JoinedStore(const UOp* store, UOpSpan pieces, legalize::Nodes gates) {
     Context& ctx = b_.context();
     const UOp* const words = b_.Cat(pieces);
     const UOp* const value = ctx.Make(Op::kTransposeItems, words->dtype, {&words, 1},
@@ -151,7 +174,9 @@ class SectorFiller {
     const UOp* const address = store->src(0);
     const UOp* const index = address->src(1);
     const int64_t step = (items_.width - 1) * pieces[0]->dtype.lanes();
-    legalize::Nodes of_address(address->srcs().begin(), address->srcs().end());
+    const UOp* const gate = OwnGate(std::move(gates));
+    legalize::Nodes of_address = {address->src(0), nullptr};
+    if (gate) of_address.push_back(gate);
     const UOp* const lane =
         items_.lane->dtype == index->dtype ? items_.lane : b_.Cast(items_.lane, index->dtype);
     of_address[1] = b_.Add(index, b_.Mul(lane, b_.Const(index->dtype, step)));
