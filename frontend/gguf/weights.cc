@@ -210,11 +210,10 @@ Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>
   Value products = nullptr;
   if (has_own_weights || g.NumElements(lead) == Dim(1)) {
     products = GroupedProducts(g, parts, xs);
-  } else {
-    // Decoding a weight once serves all rows of x.
-    for (size_t i = 0; i < parts.size(); ++i) {
-      products = Accumulate(g, products, g.Mul(Affine(g, parts[i]), xs[i]));
-    }
+  } else if (const Value whole = DecodeBlocks(g, type, fields)) {
+    // Decoding a weight once serves all rows of x. All elements of a block are factors of one
+    // product, whatever parts they are decoded in: it is that of two matrices.
+    products = g.Mul(whole, row);
   }
   if (!products) return nullptr;
   Ints summed;
