@@ -99,20 +99,22 @@ Value Select(GraphBuilder& g, std::span<const Value> of, int64_t axis) {
   return all;
 }
 
-// The products of one row of x, summed over parts. What parts have in common is multiplied once.
+// The products of one row of x, summed over parts. A scale that parts have in common is multiplied
+// once. With an offset it is cheaper to decode each element: two multiply-adds.
 Value GroupedProducts(GraphBuilder& g, const std::vector<WeightPart>& parts,
                       const std::vector<Value>& xs) {
   Value sum = nullptr;
   for (size_t i = 0; i < parts.size();) {
-    Value products = nullptr, plain = nullptr;
     const WeightPart& first = parts[i];
-    for (; i < parts.size() && parts[i].scale == first.scale && parts[i].offset == first.offset;
-         ++i) {
+    if (first.offset) {
+      sum = Accumulate(g, sum, g.Mul(Affine(g, first), xs[i++]));
+      continue;
+    }
+    Value products = nullptr;
+    for (; i < parts.size() && parts[i].scale == first.scale && !parts[i].offset; ++i) {
       products = Accumulate(g, products, g.Mul(parts[i].code, xs[i]));
-      plain = Accumulate(g, plain, xs[i]);
     }
     sum = Accumulate(g, sum, Multiply(g, products, first.scale));
-    if (first.offset) sum = g.Add(sum, g.Mul(plain, first.offset));
   }
   return sum;
 }
@@ -210,11 +212,10 @@ Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>
   Value products = nullptr;
   if (has_own_weights || g.NumElements(lead) == Dim(1)) {
     products = GroupedProducts(g, parts, xs);
-  } else {
-    // Decoding a weight once serves all rows of x.
-    for (size_t i = 0; i < parts.size(); ++i) {
-      products = Accumulate(g, products, g.Mul(Affine(g, parts[i]), xs[i]));
-    }
+  } else if (const Value whole = DecodeBlocks(g, type, fields)) {
+    // Decoding a weight once serves all rows of x. All elements of a block are factors of one
+    // product, whatever parts they are decoded in: it is that of two matrices.
+    products = g.Mul(whole, row);
   }
   if (!products) return nullptr;
   Ints summed;

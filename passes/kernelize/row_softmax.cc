@@ -1,6 +1,7 @@
 #include "passes/kernelize/row_softmax.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -16,8 +17,11 @@ namespace {
 struct RowSoftmax {
   const UOp* sum = nullptr;          // of the products
   const UOp* other = nullptr;        // the products' other factor
-  const UOp* exponential = nullptr;  // exp2(c * (scores - maximum))
+  const UOp* exponential = nullptr;  // exp2(c * (scores - greatest))
   const UOp* scores = nullptr;
+  const UOp* greatest = nullptr;  // their maximum, or the greater one of it and the sink
+  // One more score of each row, that only the sum of the exponentials counts; null: none.
+  const UOp* sink = nullptr;
 };
 
 const UOp* Moved(const UOp* u) {
@@ -35,18 +39,38 @@ bool MatchExponential(const UOp* e, RowSoftmax& s) {
   const UOp* x = e->src(0);
   if (x->op == Op::kMul && IsConst(x->src(1))) x = x->src(0);
   if (x->op != Op::kSub) return false;
-  s.exponential = e, s.scores = x->src(0);
-  return IsReduceOf(Moved(x->src(1)), Op::kMax, s.scores);
+  s.exponential = e, s.scores = x->src(0), s.greatest = Moved(x->src(1)), s.sink = nullptr;
+  if (IsReduceOf(s.greatest, Op::kMax, s.scores)) return true;
+  if (s.greatest->op != Op::kMax) return false;
+  for (size_t k = 0; k < 2; ++k) {
+    if (!IsReduceOf(Moved(s.greatest->src(k)), Op::kMax, s.scores)) continue;
+    s.sink = Moved(s.greatest->src(1 - k));
+    return true;
+  }
+  return false;
 }
 
-// Whether a value is the sum of the exponentials, or its reciprocal.
+// Whether a value is the sink's exponential.
+bool IsOfSink(const UOp* u, const RowSoftmax& s) {
+  u = Moved(u);
+  if (u->op != Op::kExp2) return false;
+  const UOp* x = Moved(u->src(0));
+  if (x->op == Op::kMul && IsConst(x->src(1))) x = Moved(x->src(0));
+  return x->op == Op::kSub && Moved(x->src(0)) == s.sink && Moved(x->src(1)) == s.greatest;
+}
+
+// Whether a value is the sum of the exponentials, with that of the sink, or its reciprocal.
 bool IsTotal(const UOp* u, const RowSoftmax& s, bool inverse) {
   u = Moved(u);
   if (inverse) {
     if (u->op != Op::kRecip) return false;
     u = Moved(u->src(0));
   }
-  return IsReduceOf(u, Op::kAdd, s.exponential);
+  if (!s.sink) return IsReduceOf(u, Op::kAdd, s.exponential);
+  if (u->op != Op::kAdd) return false;
+  const UOp *a = Moved(u->src(0)), *b = Moved(u->src(1));
+  if (!IsReduceOf(a, Op::kAdd, s.exponential)) std::swap(a, b);
+  return IsReduceOf(a, Op::kAdd, s.exponential) && IsOfSink(b, s);
 }
 
 // The softmax, or the exponentials before their division.
@@ -138,7 +162,7 @@ int64_t FuseRowSoftmaxes(const Module& module, Body& body, ShapeMap& shapes,
       stack.pop_back();
       if (v == s->scores || !seen.Insert(v) || IsStored(v)) continue;
       inside.Insert(v);
-      if (v == s->other) continue;
+      if (v == s->other || v == s->sink) continue;
       stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
     }
   }

@@ -278,19 +278,23 @@ std::vector<std::vector<Directive>> Written(std::vector<BlockingOfWay> blockings
   return out;
 }
 
-}  // namespace
-
 // The results along the axes of one operand become vector lanes, those along the axes of the other
 // become rows. If the kernel adds up several products, each register tile of results sums them one
-// after the other; the axes must have the same roles in all of them.
-std::optional<BodySchedules> ProposePanels(const BodyRequest& request, Kernel& kernel) {
+// after the other; the axes must have the same roles in all of them. `merges_symbolic`: the body in
+// which axes of symbolic sizes are merged, too; none if nothing is.
+std::optional<BodySchedules> Panels(const BodyRequest& request, Kernel& kernel,
+                                    bool merges_symbolic) {
   const auto& [module, calls, plain, wanted] = request;
   const passes::Target& target = plain.target();
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty() || plain.HasClosed()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
   const UOp* const root = kernel.body.root;
-  const bool merged = MergeResultAxes(kernel.body, shapes);
+  bool merged = MergeResultAxes(kernel.body, shapes);
+  if (merges_symbolic) {
+    if (!MergeResultAxes(kernel.body, shapes, /*symbolic=*/true)) return std::nullopt;
+    merged = true;
+  }
   if (SplitTerms(kernel.body, shapes) || merged) found = FindContractions(kernel);
   std::optional<KernelFacts> changed;
   if (kernel.body.root != root) changed.emplace(module, calls, kernel, target);
@@ -341,6 +345,16 @@ std::optional<BodySchedules> ProposePanels(const BodyRequest& request, Kernel& k
   if (wanted > 0)
     out.others = Written(std::move(considered), wanted, kAny, found, *s, target, lanes);
   return out;
+}
+
+}  // namespace
+
+std::optional<BodySchedules> ProposeMergedPanels(const BodyRequest& request, Kernel& kernel) {
+  return Panels(request, kernel, /*merges_symbolic=*/true);
+}
+
+std::optional<BodySchedules> ProposePanels(const BodyRequest& request, Kernel& kernel) {
+  return Panels(request, kernel, /*merges_symbolic=*/false);
 }
 
 }  // namespace tg::schedule

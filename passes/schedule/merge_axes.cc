@@ -17,10 +17,10 @@ namespace {
 // may be contiguous in memory.
 enum class Keeps { kOuter, kInner };
 
-Shape Merged(Shape shape, AxisPair pair, Keeps keeps) {
-  const int64_t size = shape[pair.outer].value() * shape[pair.inner].value();
-  shape[pair.outer] = keeps == Keeps::kOuter ? size : 1;
-  shape[pair.inner] = keeps == Keeps::kInner ? size : 1;
+Shape Merged(Context& context, Shape shape, AxisPair pair, Keeps keeps) {
+  const Dim size = MulDims(context, shape[pair.outer], shape[pair.inner]);
+  shape[pair.outer] = keeps == Keeps::kOuter ? size : Dim(1);
+  shape[pair.inner] = keeps == Keeps::kInner ? size : Dim(1);
   return shape;
 }
 
@@ -38,6 +38,11 @@ std::optional<size_t> AxisBelowReshape(const Shape& from, const Shape& to, size_
     return axis;
   }
   return std::nullopt;
+}
+
+// An argument, or as many of its elements as a symbolic shape has.
+bool IsArgument(const UOp* u) {
+  return u->op == Op::kDefineGlobal || (u->op == Op::kShrink && u->src(0)->op == Op::kDefineGlobal);
 }
 
 // Whether the outer axis precedes the inner one, and all axes between the two have size 1, so that
@@ -76,7 +81,9 @@ class Merger {
   }
 
  private:
-  Shape MergedShape(const Shape& shape, AxisPair pair) const { return Merged(shape, pair, keeps_); }
+  Shape MergedShape(const Shape& shape, AxisPair pair) {
+    return Merged(*body_.context, shape, pair, keeps_);
+  }
 
   // With the outer axis right before the inner one, where the product is to be.
   const UOp* AsNeighbours(const UOp* u, const Shape& shape, AxisPair pair) {
@@ -141,7 +148,7 @@ class Merger {
   const UOp* OfReshape(const UOp* u, const Shape& shape, AxisPair pair) {
     const UOp* source = u->src(0);
     const Shape& from = shapes_.Of(source);
-    if (source->op == Op::kDefineGlobal) {
+    if (IsArgument(source)) {
       return AreNeighbours(shape, pair) ? b_.Reshape(source, MergedShape(shape, pair)) : nullptr;
     }
     const std::optional<size_t> outer = AxisBelowReshape(from, shape, pair.outer);
@@ -189,16 +196,16 @@ bool MergeInStores(Body& body, ShapeMap& shapes, AxisPair pair, bool anywhere = 
 
 }  // namespace
 
-bool MergeResultAxes(Body& body, ShapeMap& shapes) {
+bool MergeResultAxes(Body& body, ShapeMap& shapes, bool symbolic) {
   const Shape shape = shapes.Of(body.root->src(0)->src(0));
   bool changed = false;
   // From the innermost axis, since the outer one of a pair keeps the product.
   std::optional<size_t> inner;
   for (size_t dim = shape.size(); dim-- > 0;) {
     if (shape[dim].Is(1)) continue;
-    const bool is_fixed = !shape[dim].is_symbolic();
-    if (is_fixed && inner) changed |= MergeInStores(body, shapes, {dim, *inner});
-    inner = is_fixed ? std::optional(dim) : std::nullopt;
+    const bool may_merge = symbolic || !shape[dim].is_symbolic();
+    if (may_merge && inner) changed |= MergeInStores(body, shapes, {dim, *inner});
+    inner = may_merge ? std::optional(dim) : std::nullopt;
   }
   return changed;
 }

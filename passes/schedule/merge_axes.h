@@ -15,8 +15,8 @@ namespace tg::schedule {
 // Merges neighbouring axes of the stored shape, where a reshape that does so can be moved from the
 // stores through all ops down to the arguments: no op separates the axes, pads them, or repeats
 // along one of them alone. The outer axis gets the product of the sizes, the inner one size 1.
-// Returns whether the body changed.
-bool MergeResultAxes(Body& body, ShapeMap& shapes);
+// `symbolic`: also axes of symbolic sizes. Returns whether the body changed.
+bool MergeResultAxes(Body& body, ShapeMap& shapes, bool symbolic = false);
 
 // Two axes of a shape.
 struct AxisPair {
