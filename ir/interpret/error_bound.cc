@@ -101,6 +101,17 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
   TG_UNREACHABLE();
 }
 
+// Whether the result of `op` may be beyond an end of its integer type, given that it differs from
+// `y` by at most `e`: there it wraps, and may be any number.
+bool MayWrap(Op op, Scalar s, double y, double e) {
+  if (!IsInt(s) || e == 0) return false;
+  if (op != Op::kNeg && op != Op::kAdd && op != Op::kSub && op != Op::kMul && op != Op::kMulAcc)
+    return false;
+  const int bits = BitWidth(s) - (IsSigned(s) ? 1 : 0);
+  const double above = std::ldexp(1.0, bits);
+  return y - e < (IsSigned(s) ? -above : 0) || y + e > above - 1;
+}
+
 // Cast of an uncertain value: the conversions of both ends of its interval.
 double CastError(Scalar to, Approx a, double y) {
   if (IsFloat(to)) return a.e + 2 * UnitRoundoff(to) * std::fabs(y) + Tiny(to);
@@ -176,6 +187,7 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
         const bool selects =
             u->op == Op::kWhere || u->op == Op::kMax || u->op == Op::kMin || u->op == Op::kNeg;
         e += propagated + (propagated > 0 && !selects ? rounding : 0);
+        if (MayWrap(u->op, s, y, e)) e = kInf;
       }
       // A product of 0 with a value whose sign is uncertain may be 0 or -0.
       if (e == 0 && is_float && (u->op == Op::kMul || u->op == Op::kMulAcc)) e = Tiny(s);
@@ -271,6 +283,7 @@ ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlag
     // 0 + -0 is 0, yet a sum of one term may be that term.
     if (rounds_ && terms == 1 && y == 0) bounds_[i] += Tiny(s);
     if (s == Scalar::kBool && bounds_[i] > 0) bounds_[i] = 1;
+    if (MayWrap(op_, s, value, bounds_[i])) bounds_[i] = kInf;
     // The flags permit other values than NaN, and with fast-math than infinities.
     if (IsFloat(s) && !std::isfinite(value) && flags.has(ModuleFlag::kFastMath)) bounds_[i] = kInf;
     if (std::isnan(value) && flags.has(ModuleFlag::kNoNan)) bounds_[i] = kInf;

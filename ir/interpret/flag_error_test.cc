@@ -115,6 +115,17 @@ TEST(FlagError, NoNan) {
   EXPECT_TRUE(IsAllowed(flag, twice, NAN, 0));
   EXPECT_FALSE(IsAllowed("", twice, NAN, 0));
   EXPECT_FALSE(IsAllowed(flag, twice, 1, 1));
+  // If one of two numbers wraps, the difference of the results is greater than theirs.
+  const std::string made = "  %b = cmpne %x, %x : bool\n  %c = cast %b : u32\n";
+  for (const std::string wraps : {"  %w = neg %c : u32\n", "  %w = sub %zero, %c : u32\n"}) {
+    const std::string lines = "  %zero = const 0 : u32\n" + made + wraps + "  %r = cast %w : f32\n";
+    EXPECT_TRUE(IsAllowed(flag, lines, NAN, 0)) << lines;
+    EXPECT_FALSE(IsAllowed("", lines, NAN, 0)) << lines;
+    EXPECT_FALSE(IsAllowed(flag, lines, 1, 1)) << lines;
+  }
+  const std::string sum = made + "  %w = add %c, %c : u32\n  %r = cast %w : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, sum, NAN, 0));
+  EXPECT_FALSE(IsAllowed(flag, sum, NAN, 9));
 }
 
 TEST(FlagError, FastMath) {
