@@ -45,8 +45,8 @@ double Slowness(Scalar type, const passes::Target& target) {
 // Vectors of a device without vector registers lie at multiples of their size. The elements of the
 // widest one that may begin at an access's address in each step of these loops.
 double AlignedElements(const ScheduledWork& work, const MemoryAccess& access,
-                       llvm::ArrayRef<uint16_t> loops) {
-  int64_t alignment = MemoryAccess::kUnrelated;
+                       llvm::ArrayRef<uint16_t> loops,
+                       int64_t alignment = MemoryAccess::kUnrelated) {
   for (const uint16_t loop : loops) {
     if (work.loops[loop].trips > 1) alignment = std::gcd(alignment, access.strides[loop]);
   }
@@ -155,17 +155,21 @@ AccessForm FormOf(const ScheduledWork& work, const MemoryAccess& access,
     return std::pair(a.first, -a.second) < std::pair(b.first, -b.second);
   });
   double run = 1, runs = 1;  // adjacent elements, and how many such runs
+  int64_t between_runs = MemoryAccess::kUnrelated;
   for (const auto& [stride, trips] : lanes) {
     const auto distance = static_cast<double>(stride);
     if (!target.HasVectors() && distance <= run) {
       run += (trips - 1) * distance;  // copies of a body load what they share once
+    } else if (distance == run) {
+      run *= trips;
     } else {
-      (distance == run ? run : runs) *= trips;
+      runs *= trips;
+      between_runs = std::gcd(between_runs, stride);
     }
   }
   double widest = WidestElements(access, target);
   if (!target.HasVectors() && !access.is_local) {
-    widest = std::min(widest, AlignedElements(work, access, access.nest.loops));
+    widest = std::min(widest, AlignedElements(work, access, access.nest.loops, between_runs));
   }
   if (run == 1 || widest == 1) {
     // Copies of the body load scalars, the lanes of terms become vectors.

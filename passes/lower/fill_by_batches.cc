@@ -78,6 +78,12 @@ std::optional<StagePlacement::AsyncCopy> StagePlacement::FindAsyncCopy(
     return Element{Replaced(stage.x, changed), Replaced(stage.element, again)};
   };
   const Element first = element(0), last = element(lanes - 1);
+  int64_t zeros = 0;  // the first lanes that are padding
+  for (; zeros < lanes; ++zeros) {
+    const UOp* x = simplify_(element(zeros).x);
+    if (!IsConst(x) || x->word() != 0) break;
+  }
+  if (zeros == lanes) return AsyncCopy{lanes, first.number, nullptr, nullptr};
   const UOp *valid = nullptr, *valid_last = nullptr;
   const UOp *load = LoadOf(first.x, valid), *load_last = LoadOf(last.x, valid_last);
   // A run ends where the elements of whole runs end.
@@ -134,6 +140,16 @@ std::optional<StagedMemory> StagePlacement::FillByBatches(const StageToPlace& st
     const std::optional<AsyncCopy> copy = FindAsyncCopy(stage, order, number(turn), lanes);
     if (!copy) return std::nullopt;
     copies.push_back(*copy);
+  }
+  // What is only padding is a copy of nothing from wherever others copy.
+  const auto copies_memory = [](const AsyncCopy& copy) { return copy.from != nullptr; };
+  const auto some = llvm::find_if(copies, copies_memory);
+  if (some == copies.end()) return std::nullopt;
+  const UOp* const from = some->from;
+  for (AsyncCopy& copy : copies) {
+    if (copy.from) continue;
+    copy.from = from;
+    copy.valid = b_.Bool(false);
   }
   const UOp* mem =
       b_.Scratch(DType::Pointer(type, stage.buffers * stage.size, AddrSpace::kLocal), kAlignment);

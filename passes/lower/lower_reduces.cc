@@ -29,6 +29,9 @@ bool IsZero(const UOp* x) {
   return x->op == Op::kVConst && llvm::all_of(x->list(), [](int64_t bits) { return bits == 0; });
 }
 
+// What a work-item loads at once from local memory.
+constexpr int64_t kAccessBytes = 16;
+
 class ReduceLowering {
  public:
   // `locals`: all local ids of the kernel. `loops`: those around all stores.
@@ -127,10 +130,19 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
   lanes *= t.lanes();
   int64_t group = 1;
   for (const UOp* l : locals_) group *= l->src(0)->word();
+  // Words of an access for each work-item after the other, so that neighbours are in different
+  // banks.
+  const int64_t words = kAccessBytes / static_cast<int64_t>(ByteSize(t.scalar()));
+  const bool in_words = t.lanes() == 1 && lanes > words && lanes % words == 0;
+  if (in_words) {
+    const UOp* access = b_.Alu(Op::kFloorDiv, {lane, b_.Index(words)});
+    lane = b_.Add(b_.Mul(access, b_.Index(group * words)),
+                  b_.Alu(Op::kFloorMod, {lane, b_.Index(words)}));
+  }
   // The place of the work-item whose coordinate in `specials` is `other`.
   const auto place = [&](const std::vector<const UOp*>& other) {
     const UOp* sum = lane;
-    int64_t stride = lanes;
+    int64_t stride = in_words ? words : lanes;
     for (const UOp* l : locals_) {
       const auto it = std::find(specials.begin(), specials.end(), l);
       const UOp* c = it == specials.end() ? l : other[static_cast<size_t>(it - specials.begin())];

@@ -1,6 +1,8 @@
 #include "passes/schedule/gpu_axes.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
@@ -73,6 +75,36 @@ std::vector<loop_nest::AxisList> AxesByReduce(const ScheduleBuilder& t) {
     out[n - 1].push_back(i);
   }
   return out;
+}
+
+void UpcastFewRows(ScheduleBuilder& t) {
+  const loop_nest::AxisList results = t.Axes(AxisKind::kGlobal);
+  if (results.empty()) return;
+  const size_t last = results.back();
+  std::vector<std::string> rows;
+  int64_t total = 1;
+  for (const size_t i : results) {
+    if (i == last) continue;
+    const bool repeats = llvm::all_of(t.accesses(), [&](const analysis::Access& a) {
+      return a.is_store() || t.Stride(a, last) == 0 || t.Stride(a, i) == 0;
+    });
+    if (!repeats || t.IsSymbolic(i)) return;
+    total *= t.Size(i);
+    rows.push_back(t.nest().axes[i].name);
+  }
+  if (total > 2 * t.target().tile_side) return;
+  for (const std::string& row : rows) t.Try<directive::Upcast>(t.nest().AxisNamed(row));
+}
+
+std::optional<double> ElementsOfTerm(const ScheduleBuilder& t, const analysis::Access& a,
+                                     size_t axis) {
+  const std::optional<int64_t> stride = t.Stride(a, axis);
+  if (stride) return *stride == 1 ? std::optional(1.0) : std::nullopt;
+  const int64_t words = t.target().AccessWords();
+  const std::optional<double> distance =
+      a.DistanceOf(t.nest().axes[axis].base, words, t.Size(axis) / words);
+  const bool is_dense = distance && *distance > 0 && *distance <= static_cast<double>(words);
+  return is_dense ? std::optional(*distance / static_cast<double>(words)) : std::nullopt;
 }
 
 bool Nests(const ScheduleBuilder& t) {

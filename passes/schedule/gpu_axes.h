@@ -3,6 +3,7 @@
 #define TG_PASSES_SCHEDULE_GPU_AXES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,15 @@ std::string InAccessesPadded(ScheduleBuilder& t, const std::string& name, int64_
 
 // The axes of each reduce that are loops.
 std::vector<loop_nest::AxisList> AxesByReduce(const ScheduleBuilder& t);
+
+// Upcasts the axes of few results outside of the last one, along which everything that varies along
+// the last one is repeated: a matrix that is multiplied by a few rows is read once for all of them.
+void UpcastFewRows(ScheduleBuilder& t);
+
+// How many elements of a load a term along an axis has, that is not split yet and along which the
+// load is contiguous: fewer than one where several terms share an element, as packed nibbles.
+std::optional<double> ElementsOfTerm(const ScheduleBuilder& t, const analysis::Access& a,
+                                     size_t axis);
 
 // Whether a reduce is computed again for each term of another one.
 bool Nests(const ScheduleBuilder& t);

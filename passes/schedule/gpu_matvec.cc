@@ -1,5 +1,7 @@
 // Products of a vector and a matrix on a GPU, whatever the matrix is decoded from.
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,19 @@ bool VariesAlong(const ScheduleBuilder& t, const analysis::Access& a,
 struct Operands {
   bool has_contiguous_matrix = false, has_vector = false, has_other = false;
   int64_t widest = 1;  // bytes of an element
+  // What one access moves of the matrix, if that is contiguous.
+  int64_t terms_of_access = std::numeric_limits<int64_t>::max();
 };
+
+// The elements that one access moves along an axis, if the kernel's other axes keep them aligned.
+double ElementsOfAccess(const ScheduleBuilder& t, const analysis::Access& a, size_t axis) {
+  const int64_t bytes = ByteSize(a.node->dtype.scalar());
+  int64_t width = t.target().mem_width;
+  for (size_t i = 0; i < t.nest().axes.size(); ++i) {
+    if (i != axis) width = PowerOfTwoDivisor(t.Stride(a, i).value_or(0) * bytes, width);
+  }
+  return static_cast<double>(width) / static_cast<double>(bytes);
+}
 
 // A matrix has an element for each result and term; a vector serves all rows, which the axis `row`
 // counts.
@@ -34,8 +48,13 @@ Operands FindOperands(const ScheduleBuilder& t, const loop_nest::AxisList& resul
     if (t.Stride(a, row) == 0) {
       out.has_vector = true;
     } else if (llvm::all_of(results, [&](size_t i) { return t.Stride(a, i) != 0; })) {
-      out.has_contiguous_matrix |=
-          llvm::any_of(contiguous, [&](size_t i) { return t.Stride(a, i) == 1; });
+      for (const size_t i : contiguous) {
+        const std::optional<double> elements = ElementsOfTerm(t, a, i);
+        if (!elements) continue;
+        out.has_contiguous_matrix = true;
+        const auto terms = static_cast<int64_t>(ElementsOfAccess(t, a, i) / *elements);
+        out.terms_of_access = std::min(out.terms_of_access, terms);
+      }
     } else {
       out.has_other = true;
     }
@@ -131,21 +150,13 @@ bool SumsBlocks(const ScheduleBuilder& t, const std::vector<loop_nest::AxisList>
   });
 }
 
-}  // namespace
-
-bool ScheduleGpuMatvec(ScheduleBuilder& t) {
-  const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
-  const loop_nest::AxisList results = t.Axes(AxisKind::kGlobal);
-  if (reduces.empty() || results.empty() || t.IsSymbolic(results.back())) return false;
-  if (!AddAlike(t, reduces) || Nests(t)) return false;
-  const Operands operands = FindOperands(t, results, results.back());
-  if (!operands.has_contiguous_matrix || !operands.has_vector || operands.has_other) return false;
-  // A work-item reads what one access of the widest operand moves, and its neighbour what follows,
-  // so that the accesses of a group are contiguous in all operands.
+// A work-item reads `terms` adjacent terms, and its neighbour what follows, so that the accesses of
+// a group are contiguous in all operands.
+bool ScheduleMatvec(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces,
+                    const loop_nest::AxisList& results, int64_t terms) {
   std::vector<int64_t> sizes;
   for (size_t i : reduces[0]) sizes.push_back(t.Size(i));
-  const int64_t unrolled =
-      PowerOfTwoDivisor(sizes.back(), std::max<int64_t>(1, t.target().mem_width / operands.widest));
+  const int64_t unrolled = PowerOfTwoDivisor(sizes.back(), terms);
   sizes.back() /= unrolled;
   const std::vector<int64_t> shares = Shares(sizes, t);
   if (ProductOf(shares) < t.target().least_group_items) return false;
@@ -173,6 +184,25 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
   }
   TileRows(t, row, ProductOf(shares));
   return true;
+}
+
+}  // namespace
+
+void ProposeGpuMatvec(ScheduleBuilder& t, Proposals& to) {
+  if (t.SharedAlong()) return;
+  UpcastFewRows(t);
+  const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
+  const loop_nest::AxisList results = t.Axes(AxisKind::kGlobal);
+  if (reduces.empty() || results.empty() || t.IsSymbolic(results.back())) return;
+  if (!AddAlike(t, reduces) || Nests(t)) return;
+  const Operands operands = FindOperands(t, results, results.back());
+  if (!operands.has_contiguous_matrix || !operands.has_vector || operands.has_other) return;
+  // From what one access of the widest operand moves to what one of the matrix does.
+  int64_t terms = std::max<int64_t>(1, t.target().mem_width / operands.widest);
+  const int64_t most = std::max(terms, operands.terms_of_access);
+  for (; terms <= most; terms *= 2) {
+    ProposeGroups(t, to, [&] { return ScheduleMatvec(t, reduces, results, terms); });
+  }
 }
 
 bool ShareBlocks(ScheduleBuilder& t) {

@@ -182,11 +182,18 @@ bool ReadsColumns(const ScheduleBuilder& t, const std::vector<loop_nest::AxisLis
   });
 }
 
-// Sums of columns as in GroupAcross: each work-item has `lanes` neighbouring columns, a group
-// `items` of such, and `share` work-items divide the terms of a column. Axes that these do not
-// divide are padded. Returns false if that is not legal.
+// How a group divides sums of columns.
+struct ColumnShares {
+  int64_t lanes = 1;  // neighbouring columns of a work-item
+  int64_t items = 1;  // work-items along the columns
+  int64_t terms = 1;  // that a work-item loads together
+  int64_t share = 1;  // work-items that divide the terms
+};
+
+// Sums of columns as in GroupAcross. Axes that the shares do not divide are padded. Returns false
+// if that is not legal.
 bool ShareColumns(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& reduces,
-                  int64_t lanes, int64_t items, int64_t share) {
+                  const ColumnShares& of) {
   const auto divide = [&](size_t axis, int64_t by) {
     const int64_t size = t.Size(axis);
     return size % by == 0 || (t.PaddingIsAcceptable(size, by) && t.Pad(axis, by));
@@ -194,43 +201,89 @@ bool ShareColumns(ScheduleBuilder& t, const std::vector<loop_nest::AxisList>& re
   const std::vector<std::vector<std::string>> names = NamesOf(t, reduces);
   const size_t column = t.Axes(AxisKind::kGlobal).back();
   std::string left = t.nest().axes[column].name;
-  if (!divide(column, lanes * items)) return false;
-  if (lanes > 1) {
-    const bool whole = t.Size(column) == lanes;
-    if (whole || !t.Try<directive::Upcast>(column, lanes)) return false;
+  if (!divide(column, of.lanes * of.items)) return false;
+  if (of.lanes > 1) {
+    const bool whole = t.Size(column) == of.lanes;
+    if (whole || !t.Try<directive::Upcast>(column, of.lanes)) return false;
     left += ".0";
   }
   const size_t axis = t.nest().AxisNamed(left);
-  if (t.Size(axis) == items) return false;  // a single group
-  if (!t.Try<directive::Local>(axis, items)) return false;
+  if (t.Size(axis) == of.items) return false;  // a single group
+  if (!t.Try<directive::Local>(axis, of.items)) return false;
   std::string group;
   for (const std::vector<std::string>& of_one : names) {
-    const size_t first = t.nest().AxisNamed(of_one[0]);
-    if (!divide(first, share)) return false;
-    const bool whole = t.Size(first) == share;
-    const bool shares = group.empty() ? t.Try<directive::Group>(first, share)
-                                      : t.TryWith<directive::Group>(first, group);
+    std::string first = of_one[0];
+    if (!divide(t.nest().AxisNamed(first), of.share * of.terms)) return false;
+    if (of.terms > 1) {
+      if (!t.Try<directive::Unroll>(t.nest().AxisNamed(first), of.terms)) return false;
+      first += ".0";
+    }
+    const size_t blocks = t.nest().AxisNamed(first);
+    const bool whole = t.Size(blocks) == of.share;
+    const bool shares = group.empty() ? t.Try<directive::Group>(blocks, of.share)
+                                      : t.TryWith<directive::Group>(blocks, group);
     if (!shares) return false;
-    if (group.empty()) group = whole ? of_one[0] : of_one[0] + ".1";
+    if (group.empty()) group = whole ? first : first + ".1";
   }
   return t.Neighbours(t.nest().AxisNamed(left + ".1"));
+}
+
+// What a work-item can load of what varies along both columns and terms.
+struct ColumnAccess {
+  int64_t lanes = 1;    // most that an access moves
+  int64_t aligned = 1;  // of these, by the distance from one row to the next
+};
+ColumnAccess AccessOfColumns(const ScheduleBuilder& t, const loop_nest::AxisList& terms) {
+  const size_t column = t.Axes(AxisKind::kGlobal).back();
+  int64_t widest = 1;
+  for (const analysis::Access& a : t.accesses()) {
+    if (a.is_store() || t.Stride(a, column) != 1 || t.Stride(a, terms[0]) == 0) continue;
+    widest = std::max<int64_t>(widest, ByteSize(a.node->dtype.scalar()));
+  }
+  ColumnAccess out;
+  out.lanes = out.aligned = std::max<int64_t>(1, t.target().mem_width / widest);
+  for (const analysis::Access& a : t.accesses()) {
+    if (a.is_store() || t.Stride(a, column) != 1) continue;
+    out.aligned = PowerOfTwoDivisor(t.Stride(a, terms[0]).value_or(1), out.aligned);
+  }
+  return out;
 }
 
 }  // namespace
 
 void ProposeColumns(ScheduleBuilder& t, Proposals& to) {
+  if (!t.SharedAlong()) UpcastFewRows(t);
   const std::vector<loop_nest::AxisList> reduces = AxesByReduce(t);
   if (!ReadsColumns(t, reduces) || t.IsSymbolic(t.Axes(AxisKind::kGlobal).back())) return;
   if (t.IsSymbolic(reduces[0][0]) || t.WorkItems() >= EnoughItems(t)) return;
   const ScheduleBuilder::State plain = t.Save();
   const passes::Target& target = t.target();
-  for (int64_t lanes = target.AccessWords(); lanes >= 1; lanes /= 2) {
+  const size_t column = t.Axes(AxisKind::kGlobal).back();
+  const ColumnAccess access = AccessOfColumns(t, reduces[0]);
+  const auto propose = [&](int64_t lanes, int64_t items, int64_t share) {
+    // Where rows are not aligned, each element is a load, and there are enough of one term.
+    const bool in_elements = lanes > access.aligned || access.aligned < access.lanes / 2;
+    for (const int64_t terms : {target.least_steps, target.least_steps / 2, int64_t{1}}) {
+      if (in_elements && terms > 1) continue;
+      if (ShareColumns(t, reduces, {lanes, items, terms, share})) to.Add();
+      t.Restore(plain);
+    }
+  };
+  for (int64_t lanes = access.lanes; lanes >= 1; lanes /= 2) {
     for (int64_t items = target.least_group_items / 2; items <= target.subgroup_size; items *= 2) {
-      for (int64_t share = target.max_group_size / items; share >= target.least_steps; share /= 2) {
+      // Units without a group read nothing.
+      const int64_t groups = t.Size(column) / (lanes * items);
+      const bool is_least = lanes == 1 && items == target.least_group_items / 2;
+      if (2 * groups < target.compute_units && !is_least) continue;
+      // One of the largest groups has its unit for itself. Where units get several, nothing runs
+      // when it ends, so that it comes last.
+      const int64_t most = target.max_group_size / items;
+      const bool alone = groups <= target.compute_units;
+      for (int64_t share = alone ? most : most / 2; share >= target.least_steps; share /= 2) {
         if (share * items < target.group_items / 2) break;
-        if (ShareColumns(t, reduces, lanes, items, share)) to.Add();
-        t.Restore(plain);
+        propose(lanes, items, share);
       }
+      if (!alone) propose(lanes, items, most);
     }
   }
 }
