@@ -149,11 +149,22 @@ class Maker {
     return absl::OkStatus();
   }
 
+  // Whether the work-items along the dimension must be neighbours in a subgroup, as those of a
+  // matrix instruction or of a reduce whose parts shuffles combine.
+  bool InSubgroup(const Dimension& dim) const {
+    return llvm::any_of(dim.axes, [&](size_t i) {
+      const std::string& items = s_.axes[i].name;
+      return IsLane(items) || llvm::any_of(s_.axes, [&](const loop_nest::LoopAxis& a) {
+               return a.owned && (a.HasItems() ? a.name : a.shares) == items;
+             });
+    });
+  }
+
   // Exchanges the numbers of two dimensions if one exceeds the limit of its number and neither does
   // afterwards.
   void Exchange(std::vector<Dimension*>& order, const int64_t* limits) const {
     const auto is_free = [&](size_t d) {
-      return order[d] && s_.axes[order[d]->axes[0]].grid_dim < 0;
+      return order[d] && s_.axes[order[d]->axes[0]].grid_dim < 0 && !InSubgroup(*order[d]);
     };
     for (size_t d = 0; d < order.size(); ++d) {
       if (!is_free(d) || order[d]->max_size <= limits[d]) continue;

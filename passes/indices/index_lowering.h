@@ -219,7 +219,7 @@ class IndexLowering {
   PackedAt& PlanLocalCopy(const Key& key, const loop_nest::Copy& copy);
   // Puts the axes of a copy that matrix instructions read in the order of the addresses that `x`,
   // an element of it, is read from.
-  void OrderByAddress(PackedAt& plan, const UOp* x) const;
+  void OrderByAddress(PackedAt& plan, const UOp* x, const loop_nest::Copy& copy) const;
   // The row-major number of a copy's element, given which index of its axes to use:
   // PackedAt::Axis::filled or read.
   const UOp* ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index);

@@ -286,7 +286,8 @@ const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt&
                   {product, ResultNumber(at.row, at.column)});
 }
 
-void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
+void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x,
+                                   const loop_nest::Copy& copy) const {
   std::optional<analysis::AffineExpr> address;
   for (const UOp* u : PostOrder(x)) {
     if (u->op != Op::kLoad || u->src(0)->op != Op::kIndex) continue;
@@ -312,12 +313,22 @@ void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
   plan.row = plan.axes.size();
   const auto add = [&] { row *= plan.axes[--plan.row].size; };
   while (plan.row > 0 && stride(plan.axes[plan.row - 1]) == row) add();
-  if (plan.row > 0) return;
-  // Rows that follow each other without a gap are rows all the same.
-  plan.row = plan.axes.size();
-  row = 1;
-  const size_t base = plan.axes.back().base;
-  while (plan.row > 0 && plan.axes[plan.row - 1].base == base) add();
+  if (plan.row == 0) {
+    // Rows that follow each other without a gap are rows all the same.
+    plan.row = plan.axes.size();
+    row = 1;
+    const size_t base = plan.axes.back().base;
+    while (plan.row > 0 && plan.axes[plan.row - 1].base == base) add();
+  }
+  if (copy.buffers > 2) return;
+  // Short rows are put together, since each may get padding: LoopNest::CopyBytes counts no more
+  // rows than terms or results.
+  int64_t results = 1;
+  for (const PackedAt::Axis& axis : plan.axes) {
+    if (nest_.base[axis.base].IsStored()) results *= axis.size;
+  }
+  const int64_t size = plan.SizeFrom(0), rows = std::max(results, size / results);
+  while (plan.row > 0 && size / row > rows) add();
 }
 
 }  // namespace tg::indices

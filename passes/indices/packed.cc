@@ -234,7 +234,7 @@ const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) 
     }
     std::vector<const UOp*> lanes = free_.UnrollsOf(x);
     std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
-    if (copy->is_local && !nest_.matrices.empty()) OrderByAddress(plan, x);
+    if (copy->is_local && !nest_.matrices.empty()) OrderByAddress(plan, x, *copy);
     StageOptions options = {.is_local = copy->is_local};
     if (copy->is_local) {
       options.row = plan.row > 0 ? plan.SizeFrom(plan.row) : 0;
