@@ -57,7 +57,7 @@ int Main(std::vector<std::string> arguments) {
   flags.List("passes", "P,...", &check.passes, "interpret after these passes only");
   flags.String("target", "NAME", &check.target, "a target's preset; without it any");
   flags.String("device", "NAME", &device,
-               "also run them there: cpu, gpu, or part of a name; targets are cl-cpu then");
+               "also run them there: cpu, gpu, or part of a name; targets are its own then");
   flags.Bool("compare", &compare, "whether a wrong value there is a failure (on)");
   flags.List("flags", "F,...", &module_flags, "the modules' flags (no-contract)");
   flags.Bool("random-directives", &check.random_directives,

@@ -1,9 +1,14 @@
 #include "tools/fuzz/device_run.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "base/status.h"
 #include "ir/devices.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "runtime/cpu/native_context.h"
 #include "runtime/devices/devices.h"
 #include "runtime/session/device_session_options.h"
@@ -12,11 +17,42 @@
 
 namespace tg::fuzz {
 
+namespace {
+
+constexpr char kNoTarget[] = "cl-cpu";  // of a device that cannot be chosen
+
+// What f() returns in another process; empty if that crashes.
+std::string InOtherProcess(llvm::function_ref<std::string()> f) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string text = f();
+    _exit(::write(ends[1], text.data(), text.size()) < 0);
+  }
+  ::close(ends[1]);
+  std::string text(64, 0);
+  const ssize_t size = child > 0 ? ::read(ends[0], text.data(), text.size()) : 0;
+  ::close(ends[0]);
+  if (child > 0) ::waitpid(child, nullptr, 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return text;
+}
+
+}  // namespace
+
 std::string TargetFor(std::string_view device) {
-  if (!device.starts_with("native") && !device.starts_with("cpu")) return "cl-cpu";
+  if (!device.starts_with("native") && !device.starts_with("cpu")) {
+    // A driver of OpenCL does not survive in the workers, which are forked.
+    const std::string target = InOtherProcess([&]() -> std::string {
+      const auto chosen = runtime::ChooseDevice(device);
+      return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : "";
+    });
+    return target.empty() ? kNoTarget : target;
+  }
   const std::vector<runtime::Device> native = cpu::ListNativeDevices();
   const auto chosen = runtime::ChooseDevice(native, device);
-  return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : "cl-cpu";
+  return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : kNoTarget;
 }
 
 absl::StatusOr<DeviceRunner> DeviceRunner::Open(std::string_view device) {

@@ -12,7 +12,7 @@
 
 namespace tg::fuzz {
 
-// The name of the target for programs that run on this device, without opening one of OpenCL.
+// The name of the target for programs that run on this device, without loading OpenCL here.
 std::string TargetFor(std::string_view device);
 
 class DeviceRunner {
