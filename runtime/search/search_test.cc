@@ -299,17 +299,28 @@ graph @main {
 }
 )";
 
+// The product of these rows, columns and terms by the passes of a target, the first `passes` ones.
+std::unique_ptr<Module> Product(const std::string& size, const passes::Target& target,
+                                size_t passes) {
+  Diagnostics diagnostics;
+  auto module = ParseModule(absl::StrReplaceAll(kProduct, {{"128", size}}), "m", diagnostics);
+  EXPECT_TRUE(module != nullptr) << diagnostics.ToString();
+  passes::PassManagerOptions options;
+  options.target = &target;
+  passes::Pipeline pipeline = passes::MakePipeline(passes::kPipeline);
+  pipeline.resize(passes);
+  if (module) {
+    EXPECT_TRUE(passes::PassManager(pipeline, options).Run(*module).ok());
+  }
+  return module;
+}
+
 TEST(Space, OffersLegalSchedulesOnce) {
   for (const char* target_name : {"cl-cpu", "cl-nvidia-sm90"}) {
     SCOPED_TRACE(target_name);
-    Diagnostics diagnostics;
-    const auto module = ParseModule(kProduct, "m", diagnostics);
-    ASSERT_TRUE(module != nullptr) << diagnostics.ToString();
     const passes::Target target = *passes::FindTarget(target_name);
-    passes::PassManagerOptions options;
-    options.target = &target;
-    const passes::Pipeline all = passes::MakePipeline(passes::kPipeline);
-    ASSERT_TRUE(passes::PassManager({all[0]}, options).Run(*module).ok());
+    const std::unique_ptr<Module> module = Product("128", target, 1);
+    ASSERT_TRUE(module != nullptr);
     const KernelCalls calls(*module);
     Space space(*module, calls, *module->kernels[0], target);
     std::vector<Candidate> candidates = space.Considered();
@@ -338,19 +349,12 @@ TEST(Space, OffersLegalSchedulesOnce) {
 TEST(Space, FirstIsWhatThePassChooses) {
   for (const char* target_name : {"cl-cpu", "cl-nvidia-sm90", "cl-adreno"}) {
     SCOPED_TRACE(target_name);
-    Diagnostics diagnostics;
-    const std::string text = absl::StrReplaceAll(kProduct, {{"128", "512"}});
-    const auto module = ParseModule(text, "m", diagnostics);
-    ASSERT_TRUE(module != nullptr) << diagnostics.ToString();
     const passes::Target target = *passes::FindTarget(target_name);
-    passes::PassManagerOptions options;
-    options.target = &target;
-    const passes::Pipeline all = passes::MakePipeline(passes::kPipeline);
-    ASSERT_TRUE(passes::PassManager({all[0]}, options).Run(*module).ok());
+    const auto module = Product("512", target, 1), scheduled = Product("512", target, 2);
+    ASSERT_TRUE(module != nullptr && scheduled != nullptr);
     const KernelCalls calls(*module);
     const Space space(*module, calls, *module->kernels[0], target);
-    ASSERT_TRUE(passes::PassManager({all[1]}, options).Run(*module).ok());
-    const std::string chosen = schedule::DirectivesText(module->kernels[0]->directives);
+    const std::string chosen = schedule::DirectivesText(scheduled->kernels[0]->directives);
     EXPECT_NE(chosen, "");
     EXPECT_EQ(schedule::DirectivesText(space.first().directives), chosen);
   }
