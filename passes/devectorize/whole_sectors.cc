@@ -1,11 +1,10 @@
 #include "passes/devectorize/whole_sectors.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -19,9 +18,8 @@ namespace {
 
 using analysis::AffineExpr;
 
-constexpr int64_t kFirstLocal = 3;  // the first local id of `special`, after three group ids
-constexpr int64_t kWordBytes = 4;   // of an element of what work-items exchange
-constexpr int64_t kMostItems = 8;
+constexpr int64_t kWordBytes = 4;  // of what work-items exchange at a time
+constexpr int64_t kMostItems = 8;  // that exchange words
 
 const UOp* GateOf(const UOp* store) {
   return store->src(0)->num_srcs > 2 ? store->src(0)->src(2) : nullptr;
@@ -33,32 +31,30 @@ struct WordStore {
   AffineExpr index;
 };
 
-// What a body says about its work-items.
+// What a body says about the work-items of a group.
 struct Items {
   explicit Items(UOpSpan order) {
-    int64_t group = 1;
+    const auto any_source = [](const UOp* u, const NodeSet& set) {
+      return llvm::any_of(u->srcs(), [&](const UOp* s) { return set.Contains(s); });
+    };
     for (const UOp* u : order) {
-      const bool local = u->op == Op::kSpecial && u->word() >= kFirstLocal;
-      if (local && u->src(0)->op == Op::kConst) group *= u->src(0)->word();
-      if (local && u->word() == kFirstLocal && u->src(0)->op == Op::kConst) lane = u;
-      const bool differs = local || u->op == Op::kLoad ||
-                           llvm::any_of(u->srcs(), [&](auto* s) { return varies.Contains(s); });
-      if (differs) varies.Insert(u);
-      if (lane &&
-          (u == lane || llvm::any_of(u->srcs(), [&](auto* s) { return of_lane.Contains(s); }))) {
-        of_lane.Insert(u);
+      const bool is_local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
+      if (is_local && u->src(0)->op == Op::kConst) {
+        group *= u->src(0)->word();
+        if (u->word() == int64_t(SpecialName::kLocal0)) lane = u, width = u->src(0)->word();
       }
-      // Exchanges need all work-items of a subgroup.
-      if (u->op == Op::kRange && varies.Contains(u->src(0))) meet = false;
+      if (is_local || u->op == Op::kLoad || any_source(u, varies)) varies.Insert(u);
+      if (u == lane || any_source(u, of_lane)) of_lane.Insert(u);
+      if (u->op == Op::kRange && varies.Contains(u->src(0))) loop_alike = false;
     }
-    if (lane) width = lane->src(0)->word();
-    this->group = group;
   }
 
-  const UOp* lane = nullptr;  // the coordinate of neighbours
-  int64_t width = 0, group = 0;
-  bool meet = true;  // every loop has as many iterations for all of a group
-  NodeSet varies, of_lane;
+  const UOp* lane = nullptr;  // the coordinate of neighbours; null: its size is not constant
+  int64_t width = 0;          // of that coordinate
+  int64_t group = 1;
+  bool loop_alike = true;  // each loop has as many iterations for all of a group
+  NodeSet varies;          // what may differ in a group
+  NodeSet of_lane;         // what depends on `lane`
 };
 
 class SectorFiller {
@@ -195,7 +191,8 @@ void FillSectors(Body& body, const passes::Target& target, RootOrder& root_order
   if (target.sector_bytes == 0 || !target.inline_ptx) return;
   const UOpSpan order = root_order.Get();
   const Items items(order);
-  if (!items.lane || !items.meet || items.width < 2 || items.width > kMostItems ||
+  // An exchange needs all work-items of a subgroup.
+  if (!items.lane || !items.loop_alike || items.width < 2 || items.width > kMostItems ||
       !std::has_single_bit(static_cast<uint64_t>(items.width)) ||
       items.group % target.subgroup_size != 0 || items.width * kWordBytes > target.mem_width) {
     return;

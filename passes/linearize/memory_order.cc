@@ -161,8 +161,8 @@ class Orderer {
     size_t next = 0;
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
-      if (u->op == Op::kSpecial && u->word() >= kFirstLocal) {
-        items_[p] = static_cast<uint8_t>(1u << (u->word() - kFirstLocal));
+      if (u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0)) {
+        items_[p] = static_cast<uint8_t>(1u << (u->word() - int64_t(SpecialName::kLocal0)));
       }
       all_items_ |= items_[p];
       for (int s : nest_.sources(p)) {
@@ -316,7 +316,6 @@ class Orderer {
   std::vector<int> barriers_, batched_;  // positions of barriers; of copies, commits and waits
   size_t num_barriers_ = 0;
   std::vector<std::vector<uint64_t>> barred_;
-  static constexpr int64_t kFirstLocal = 3;  // first local id of `special`, after three group ids
   std::vector<uint8_t> items_;
   uint8_t all_items_ = 0;
   std::vector<uint64_t> behind_;

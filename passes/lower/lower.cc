@@ -26,7 +26,7 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
 absl::Status LowerRest(Kernel& kernel, const passes::Target& target, LowerUntil until,
                        simplify::Simplifier& simplifier) {
   if (until == LowerUntil::kIndices) return absl::OkStatus();
-  LowerReduces(kernel.body);
+  LowerReduces(kernel.body, target);
   if (until == LowerUntil::kReduces) return absl::OkStatus();
   return PlaceStaged(kernel.body, target, [&](const UOp* u) { return simplifier(u); });
 }

@@ -29,14 +29,12 @@ bool IsZero(const UOp* x) {
   return x->op == Op::kVConst && llvm::all_of(x->list(), [](int64_t bits) { return bits == 0; });
 }
 
-// What a work-item loads at once from local memory.
-constexpr int64_t kAccessBytes = 16;
-
 class ReduceLowering {
  public:
   // `locals`: all local ids of the kernel. `loops`: those around all stores.
-  ReduceLowering(Builder& b, std::vector<const UOp*> locals, std::vector<const UOp*> loops)
-      : b_(b), locals_(std::move(locals)), loops_(std::move(loops)) {}
+  ReduceLowering(Builder& b, const passes::Target& target, std::vector<const UOp*> locals,
+                 std::vector<const UOp*> loops)
+      : b_(b), target_(target), locals_(std::move(locals)), loops_(std::move(loops)) {}
 
   const UOp* Reduce(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials);
@@ -56,6 +54,7 @@ class ReduceLowering {
   std::vector<const UOp*> LoopsAround(const UOp* x);
 
   Builder& b_;
+  const passes::Target& target_;
   const std::vector<const UOp*> locals_, loops_;
   FreeLeaves free_;
 };
@@ -132,7 +131,7 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
   for (const UOp* l : locals_) group *= l->src(0)->word();
   // Words of an access for each work-item after the other, so that neighbours are in different
   // banks.
-  const int64_t words = kAccessBytes / static_cast<int64_t>(ByteSize(t.scalar()));
+  const int64_t words = std::max<int64_t>(1, target_.mem_width / ByteSize(t.scalar()));
   const bool in_words = t.lanes() == 1 && lanes > words && lanes % words == 0;
   if (in_words) {
     const UOp* access = b_.Alu(Op::kFloorDiv, {lane, b_.Index(words)});
@@ -213,10 +212,10 @@ std::vector<const UOp*> LoopsAroundStores(const UOp* sink) {
   return {ranges.begin(), ranges.end()};
 }
 
-void LowerReduces(Body& body) {
+void LowerReduces(Body& body, const passes::Target& target) {
   const std::vector<const UOp*> order = PostOrder(body.root);
   Builder b(*body.context);
-  ReduceLowering reduces(b, indices::LocalIds(order), LoopsAroundStores(body.root));
+  ReduceLowering reduces(b, target, indices::LocalIds(order), LoopsAroundStores(body.root));
   NodeMap<const UOp*> map;
   llvm::SmallVector<const UOp*, 8> srcs;
   for (const UOp* u : order) {

@@ -4,6 +4,7 @@
 #define TG_PASSES_LOWER_LOWER_REDUCES_H_
 
 #include "ir/module.h"
+#include "passes/target.h"
 
 namespace tg::lower {
 
@@ -16,10 +17,11 @@ namespace tg::lower {
 //   result = load(after(acc, end(s, ranges))[i])
 //
 // group_reduce(x, specials) combines x over the work-items that differ only in these local ids; all
-// of them get the result. Each work-item stores its part to local memory. Four parts, or eight and
+// of them get the result. Each work-item stores its part to local memory, several ones as runs of
+// Target::mem_width bytes, which take turns with those of its neighbours. Four parts, or eight and
 // more, are combined by a reduction tree, one local id after the other, with a barrier after each
 // step. Other numbers of parts are few: after one barrier every work-item reads all of them.
-void LowerReduces(Body& body);
+void LowerReduces(Body& body, const passes::Target& target);
 
 // The ranges around all stores, which one `end` below the sink closes.
 std::vector<const UOp*> LoopsAroundStores(const UOp* sink);
