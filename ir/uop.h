@@ -111,6 +111,11 @@ inline UOpSpan ArgumentsOf(const UOp* const& memory) {
 
 UOpSpan ArgumentsOf(const UOp*&& memory) = delete;  // the span may point to it
 
+// Whether `u` is a coordinate of a work-item in its group.
+inline bool IsLocalId(const UOp* u) {
+  return u->op == Op::kSpecial && u->word() >= static_cast<int64_t>(SpecialName::kLocal0);
+}
+
 // Distance, in elements, between the addresses of consecutive lanes of a load or store.
 inline int64_t StrideOf(const UOp* access) { return access->word() == 0 ? 1 : access->word(); }
 // Span of a vector access from one address: (lanes - 1) * stride. 0 if each lane has an address.

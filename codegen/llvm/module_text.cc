@@ -135,7 +135,7 @@ std::string KernelWriter::Functions() {
   }
   arguments += "ptr %scratch";
   for (const UOp* u : kernel_.body.linear) {
-    if (u->op != Op::kSpecial || u->word() >= static_cast<int64_t>(SpecialName::kLocal0)) continue;
+    if (u->op != Op::kSpecial || IsLocalId(u)) continue;
     const std::string type = ValueType(u->dtype);
     std::string id = absl::StrCat("%group", u->word());
     if (type != "i64") {

@@ -3,10 +3,6 @@
 namespace tg::llvm_ir {
 namespace {
 
-bool IsLocal(const UOp* u) {
-  return u->op == Op::kSpecial && u->word() >= static_cast<int64_t>(SpecialName::kLocal0);
-}
-
 // Nodes that are written where they are used, or once for the whole group.
 bool IsFree(const UOp* u) {
   return u->op == Op::kConst || u->op == Op::kVConst || u->op == Op::kVar ||
@@ -18,7 +14,7 @@ bool IsFree(const UOp* u) {
 Regions::Regions(const Kernel& kernel) {
   const auto& order = kernel.body.linear;
   for (const UOp* u : order) {
-    if (IsLocal(u) && IsConst(u->src(0))) items_ *= u->src(0)->word();
+    if (IsLocalId(u) && IsConst(u->src(0))) items_ *= u->src(0)->word();
   }
   region_.assign(order.size(), 0);
   if (items_ == 1) return;

@@ -21,8 +21,7 @@ class Expansion {
  public:
   Expansion(Body& body, const std::vector<const UOp*>& order) : body_(body), b_(*body.context) {
     for (const UOp* u : order) {
-      const bool local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
-      if (local) locals_.push_back(u);
+      if (IsLocalId(u)) locals_.push_back(u);
     }
   }
 

@@ -216,9 +216,7 @@ bool CheckStage(BodyCheck& c, const UOp* u) {
   if (element != kIndex) return fail("an element's number has type " + element.ToString());
   if (gate != kBool) return fail("a gate has type " + gate.ToString());
   for (const UOp* axis : StageAxes(u)) {
-    const bool is_local =
-        axis->op == Op::kSpecial && axis->word() >= static_cast<int64_t>(SpecialName::kLocal0);
-    if (is_local || axis->op == Op::kRange || axis->op == Op::kUnroll) continue;
+    if (IsLocalId(axis) || axis->op == Op::kRange || axis->op == Op::kUnroll) continue;
     c.Error(Rule::kRanges, u, c.Name(axis) + " is no range, unroll or local id");
     return false;
   }

@@ -38,7 +38,7 @@ struct Items {
       return llvm::any_of(u->srcs(), [&](const UOp* s) { return set.Contains(s); });
     };
     for (const UOp* u : order) {
-      const bool is_local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
+      const bool is_local = IsLocalId(u);
       if (is_local && u->src(0)->op == Op::kConst) {
         group *= u->src(0)->word();
         if (u->word() == int64_t(SpecialName::kLocal0)) lane = u, width = u->src(0)->word();

@@ -13,8 +13,7 @@ namespace tg::indices {
 inline std::vector<const UOp*> LocalIds(UOpSpan nodes) {
   std::vector<const UOp*> out;
   for (const UOp* u : nodes) {
-    const bool local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
-    if (local) out.push_back(u);
+    if (IsLocalId(u)) out.push_back(u);
   }
   std::sort(out.begin(), out.end(),
             [](const UOp* a, const UOp* b) { return a->word() < b->word(); });

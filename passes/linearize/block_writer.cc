@@ -194,7 +194,7 @@ absl::Status CheckBarriers(const Nest& nest) {
   for (size_t p = 0; p < n; ++p) {
     const UOp* u = nest.nodes[p];
     if (u->op == Op::kSpecial) {
-      varies[p] = u->word() >= static_cast<int64_t>(SpecialName::kLocal0);
+      varies[p] = IsLocalId(u);
     } else if (u->op == Op::kLoad) {
       const DType t = MemoryOf(u->src(0))->dtype;
       varies[p] =

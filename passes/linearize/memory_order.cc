@@ -161,7 +161,7 @@ class Orderer {
     size_t next = 0;
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
-      if (u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0)) {
+      if (IsLocalId(u)) {
         items_[p] = static_cast<uint8_t>(1u << (u->word() - int64_t(SpecialName::kLocal0)));
       }
       all_items_ |= items_[p];
