@@ -78,7 +78,7 @@ struct OpInfo {
       doc;
   int min_sources = 0;
   int max_sources = 0;  // INT_MAX where there is no limit
-  AttrField fields[5];
+  AttrField fields[6];
   int num_fields = 0;
   TypeRule type_rule = TypeRule::kExplicit;
 
@@ -119,8 +119,8 @@ inline bool ReadsMemory(Op op) { return op_internal::Has(op, op_internal::kReads
 inline size_t AddressRead(Op op) { return WritesMemory(op) ? 1 : 0; }
 // The sources 0 to n - 1 are addresses at which the op reads or writes.
 inline size_t NumAddresses(Op op) { return size_t{WritesMemory(op)} + size_t{ReadsMemory(op)}; }
-// Reads at address source 1 and writes at address source 0.
-inline bool IsCopy(Op op) { return NumAddresses(op) == 2; }
+// Moves elements from address source 1 to address source 0.
+inline bool IsCopy(Op op) { return NumAddresses(op) == 2 && GroupOf(op) == OpGroup::kMemory; }
 inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMovementBit); }
 inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
 // Runs kernels on buffers. An assign whose source 1 is such a node is a buffer that they write.

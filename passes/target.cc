@@ -106,6 +106,7 @@ std::vector<Target> MakePresets() {
   nvidia.flops_per_second = 6e13;
   nvidia.f16_rate = 2;
   nvidia.matrix_flops_per_second = 5e14;
+  nvidia.warpgroup_flops_per_second = 8e14;
   nvidia.local_bytes_per_second = 2.2e11;
   nvidia.unit_local_memory = 200 << 10;
   nvidia.unit_registers = 65536;

@@ -50,11 +50,16 @@ struct Target {
 
   // Whether there are matrix instructions on halves that the renderer writes.
   bool HasMatrixInstructions() const { return inline_ptx && matrix_flops_per_second > 0; }
+  // Whether there are some that four subgroups execute together.
+  bool HasWarpgroupInstructions() const {
+    return HasMatrixInstructions() && warpgroup_flops_per_second > 0;
+  }
   // Whether it has copies to local memory that a work-item does not wait for.
   bool HasAsyncCopies() const { return inline_ptx; }
   // Their rate for factors of `bits` bits.
-  double MatrixOperationsPerSecond(size_t bits) const {
-    return matrix_flops_per_second * 16 / static_cast<double>(bits);
+  double MatrixOperationsPerSecond(size_t bits, bool of_warpgroups = false) const {
+    const double of_halves = of_warpgroups ? warpgroup_flops_per_second : matrix_flops_per_second;
+    return of_halves * 16 / static_cast<double>(bits);
   }
 
   // The register budgets above, and the size of one register, in words of 32 bits.

@@ -129,6 +129,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kShuffle:
     case Op::kTransposeItems:
     case Op::kWmma:
+    case Op::kWgmma:
     case Op::kLdMatrix:
       return WriteCooperation(u);
     default:

@@ -120,6 +120,12 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
     if (u->op == Op::kAfter || u->op == Op::kIf || (u->op == Op::kIndex && first)) continue;
     const UOp* memory = MemoryOf(address);
     const int scratch = position(memory);
+    if (u->op == Op::kWgmma && first && address->op == Op::kIndex && IsConst(address->src(1))) {
+      for (int64_t e = 0; e < u->word(1) / 2; ++e) {
+        all.push_back({scratch, address->src(1)->word() + e, 1, use.user});
+      }
+      continue;
+    }
     const bool plain = (u->op == Op::kLoad || u->op == Op::kStore) && first &&
                        address->op == Op::kIndex && IsConst(address->src(1)) &&
                        (address->num_srcs == 2 || u->op == Op::kStore);
@@ -160,7 +166,7 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
     piece.first = accesses[0];
     for (int at : accesses) {
       piece.last = std::max({piece.last, at, last_text_[at]});
-      if (order[static_cast<size_t>(at)]->op == Op::kStore) piece.stores.push_back(at);
+      if (WritesMemory(order[static_cast<size_t>(at)]->op)) piece.stores.push_back(at);
     }
     DeclareAtStore(order, piece, accesses);
     pieces_[scratch].push_back(std::move(piece));
@@ -185,11 +191,11 @@ void Plan::DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
   piece.declare = order[piece.first]->op != Op::kStore || block_[piece.first] != common;
 }
 
-const Piece* Plan::PieceOf(const UOp* address) const {
+const Piece* Plan::PieceOf(const UOp* address, int64_t further) const {
   const auto found = pieces_.find(MemoryOf(address));
   if (found == pieces_.end()) return nullptr;
   const std::vector<Piece>& pieces = found->second;
-  const int64_t element = address->src(1)->word();
+  const int64_t element = address->src(1)->word() + further;
   const auto piece = std::lower_bound(pieces.begin(), pieces.end(), element,
                                       [](const Piece& p, int64_t e) { return p.element < e; });
   TG_CHECK(piece != pieces.end() && piece->element == element);

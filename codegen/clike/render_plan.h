@@ -43,7 +43,8 @@ class Plan {
 
   // Returns the piece that an address in a register scratch denotes, or null if the scratch is an
   // array.
-  const Piece* PieceOf(const UOp* address) const;
+  // `further`: the piece that many elements behind the address.
+  const Piece* PieceOf(const UOp* address, int64_t further = 0) const;
   const std::vector<Piece>& PiecesOf(const UOp* scratch) const;
   // Returns whether the variable of `piece` holds the value that `load` read, at every position
   // where the load's text may appear.

@@ -111,6 +111,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kShuffle:
     case Op::kTransposeItems:
     case Op::kWmma:
+    case Op::kWgmma:
     case Op::kLdMatrix:
       return Unsupported(u, absl::StrCat(target_.name, " has no instruction for it"));
     default:

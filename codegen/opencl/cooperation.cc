@@ -55,6 +55,8 @@ absl::Status OpenClWriter::WriteCooperation(const UOp* u) {
       Name(u, e);
       return absl::OkStatus();
     }
+    case Op::kWgmma:
+      return WriteWgmma(u);
     case Op::kLdMatrix: {
       const auto count = static_cast<int>(u->word(0));
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");

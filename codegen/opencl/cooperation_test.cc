@@ -94,6 +94,84 @@ TEST(Cooperation, MatrixInstructions) {
   }
 }
 
+// One instruction of a warpgroup on factors that work-items store to local memory without moving
+// chunks, so that the values say which elements the instruction takes.
+TEST(Cooperation, WarpgroupInstructions) {
+  struct Case {
+    const char *name, *layout;
+    Scalar in, sum;
+    int columns;
+    const char* text;
+  };
+  for (const Case& m : {Case{"m64n8k16.f32.f16", "a_row = 16, b_row = 64, b_blocks = 1024",
+                             Scalar::kF16, Scalar::kF32, 128, "m64n128k16.f32.f16.f16"},
+                        Case{"m64n8k16.f32.bf16", "a_row = 64, b_row = 16, a_blocks = 1024",
+                             Scalar::kBF16, Scalar::kF32, 32, "m64n32k16.f32.bf16.bf16"},
+                        Case{"m64n8k32.s32.s8.s8", "a_row = 32, b_row = 64", Scalar::kI8,
+                             Scalar::kI32, 64, "m64n64k32.s32.s8.s8"}}) {
+    constexpr int kElements = 8192;
+    const std::string tile = Ptr(m.in, kElements, ", local"), sum(GetScalarInfo(m.sum).text);
+    const int sums = m.columns / 2;
+    const std::string acc = "ptr<" + sum + ", " + std::to_string(sums) + ", reg>",
+                      out = Ptr(m.sum, 128 * sums);
+    std::string body =
+        "%c4 = const 4 : i32\n%c8 = const 8 : i32\n"
+        "%l0 = special %c4 {name = local0} : i32\n"
+        "%l1 = special %c8 {name = local1} : i32\n"
+        "%l2 = special %c4 {name = local2} : i32\n"
+        "%m1 = mul %l1, %c4 : i32\n%c32 = const 32 : i32\n"
+        "%m2 = mul %l2, %c32 : i32\n%i0 = add %l0, %m1 : i32\n"
+        "%i = add %i0, %m2 : i32\n%c64 = const 64 : i32\n"
+        "%e = mul %i, %c64 : i32\n";
+    std::string stores;
+    for (const char* factor : {"a", "b"}) {
+      const std::string f(factor);
+      body += "%p" + f + " = define_global {arg = " + (f == "a" ? "1" : "2") +
+              "} : " + Ptr(m.in, kElements) + "\n%t" + f +
+              " = scratch {id = " + (f == "a" ? "0" : "1") + ", align = 1024} : " + tile + "\n";
+      for (int k = 0; k < 64; k += 8) {
+        const std::string n = f + std::to_string(k);
+        body += "%k" + n + " = const " + std::to_string(k) + " : i32\n%e" + n + " = add %e, %k" +
+                n + " : i32\n%x" + n + " = index %p" + f + ", %e" + n + " : " +
+                Ptr(m.in, kElements) + "\n%v" + n + " = load %x" + n + " : " +
+                std::string(GetScalarInfo(m.in).text) + "x8\n%y" + n + " = index %t" + f + ", %e" +
+                n + " : " + tile + "\n%s" + n + " = store %y" + n + ", %v" + n + "\n";
+        stores += (stores.empty() ? "%s" : ", %s") + n;
+      }
+    }
+    body += "%bar = barrier " + stores + "\n%c0 = const 0 : i32\n%zero = const 0" +
+            std::string(IsFloat(m.sum) ? ".0" : "") + " : " + sum +
+            "\n%acc = scratch {id = 2} : " + acc + "\n";
+    std::string begun;
+    for (int k = 0; k < sums; ++k) {
+      const std::string n = std::to_string(k);
+      body += "%j" + n + " = const " + n + " : i32\n%q" + n + " = index %acc, %j" + n + " : " +
+              acc + "\n%z" + n + " = store %q" + n + ", %zero\n";
+      begun += (k ? ", %z" : "%z") + n;
+    }
+    body += "%acc1 = after %acc, " + begun + " : " + acc + "\n%first = index %acc1, %c0 : " + acc +
+            "\n%ta1 = after %ta, %bar : " + tile + "\n%tb1 = after %tb, %bar : " + tile +
+            "\n%ia = index %ta1, %c0 : " + tile + "\n%ib = index %tb1, %c0 : " + tile +
+            "\n%w = wgmma %first, %ia, %ib {name = \"" + m.name +
+            "\", columns = " + std::to_string(m.columns) + ", " + m.layout +
+            "}\n%acc2 = after %acc, %w : " + acc + "\n%o = define_global {arg = 0} : " + out +
+            "\n%cs = const " + std::to_string(sums) + " : i32\n%io = mul %i, %cs : i32\n";
+    std::string sink = "sink ";
+    for (int k = 0; k < sums; ++k) {
+      const std::string n = std::to_string(k);
+      body += "%g" + n + " = index %acc2, %j" + n + " : " + acc + "\n%r" + n + " = load %g" + n +
+              " : " + sum + "\n%h" + n + " = add %io, %j" + n + " : i32\n%po" + n +
+              " = index %o, %h" + n + " : " + out + "\n%so" + n + " = store %po" + n + ", %r" + n +
+              "\n";
+      sink += (k ? ", %so" : "%so") + n;
+    }
+    const std::string source =
+        Check(body + sink + "\n", {interpret::UndefinedBuffer(DType(m.sum), {128 * sums}),
+                                   Exact(m.in, kElements, 1), Exact(m.in, kElements, 2)});
+    EXPECT_THAT(source, HasSubstr(std::string("wgmma.mma_async.sync.aligned.") + m.text)) << m.name;
+  }
+}
+
 TEST(Cooperation, LdMatrix) {
   for (int count : {1, 2, 4}) {
     for (const char* transpose : {"", ", transpose = true"}) {

@@ -71,8 +71,8 @@ bool OpenClWriter::IsReserved(std::string_view name) const {
       "event_t", "global", "kernel", "local",    "nearest",   "quad",      "select", "uchar",
       "uint",    "ulong",  "ushort", "constant", "image2d_t", "sampler_t", "barrier"};
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
-  for (std::string_view prefix : {"as_", "convert_", "get_", "vload", "vstore", "mma_", "ldmatrix_",
-                                  "shuffle_", "copy_async_", "cvt_", "ptx_"}) {
+  for (std::string_view prefix : {"as_", "convert_", "get_", "vload", "vstore", "mma_", "wgmma_",
+                                  "ldmatrix_", "shuffle_", "copy_async_", "cvt_", "ptx_"}) {
     // Names of the renderer's functions end in a type; no type ends in an underscore.
     if (name.starts_with(prefix) && !name.ends_with("_")) return true;
   }
@@ -196,6 +196,7 @@ bool OpenClWriter::IsDeclaredFirst(const UOp* scratch) const {
 std::string OpenClWriter::DeclareArray(const UOp* u, const std::string& name) {
   const DType t = u->dtype;
   const Scalar s = t.scalar() == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : t.scalar();
+  prelude_->UsesScalar(s);
   const int64_t align = u->words().size() > 1 ? u->word(1) : 0;
   // The array is accessed by vectors. If the target requires alignment, it is aligned for the
   // widest vector; otherwise to cache lines, since a vector that crosses a line takes two accesses.
@@ -219,6 +220,8 @@ void OpenClWriter::WriteBarrier(const UOp*) {
   const bool global =
       std::any_of(result_.params.begin(), result_.params.end(),
                   [](const codegen::KernelParam& p) { return p.reads && p.writes; });
+  // What work-items wrote becomes visible to instructions that read local memory on another path.
+  if (HasWgmma()) Line(Call(ProxyFenceFunction()), "();");
   Line("barrier(CLK_LOCAL_MEM_FENCE", global ? " | CLK_GLOBAL_MEM_FENCE" : "", ");");
 }
 

@@ -77,6 +77,15 @@ class OpenClWriter : public clike::KernelWriter {
   bool IsOfCopyGate(const UOp* u);
   absl::Status WriteShuffle(const UOp* u);
   absl::Status WriteTransposeItems(const UOp* u);
+  // ---- warpgroup.cc
+  absl::Status WriteWgmma(const UOp* u);
+  // Whether the next op before (step -1) or behind (1) the current one that is no part of an
+  // address is an instruction of a warpgroup.
+  bool BordersWgmma(int step) const;
+  bool HasWgmma();
+  void WriteOperands(const std::vector<std::string>& lines);
+  std::string FactorOperand(const UOp* address, FactorLayout layout);
+
   std::string Call(const PtxFunction& f);
   std::string Words(const UOp* u);
   // The words that `u` picks from what `ldmatrix` loaded; empty if it picks no whole ones.
@@ -87,6 +96,9 @@ class OpenClWriter : public clike::KernelWriter {
 
   Prelude* prelude_ = nullptr;
   llvm::DenseMap<const UOp*, std::string> words_;  // what `ldmatrix` loaded, as words
+  // Of the instructions that are under way, as operands.
+  std::vector<std::string> wgmma_sums_;
+  std::optional<bool> has_wgmma_;
   std::optional<UnseenDetails> unseen_;
   std::optional<NodeSet> copy_gates_;  // conjunctions in gates of asynchronous copies
 };

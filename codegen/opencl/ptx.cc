@@ -1,5 +1,6 @@
 #include "codegen/opencl/ptx.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -252,6 +253,70 @@ PtxFunction FloatFunction(Op op) {
                         binary ? ", %2" : "", ";\" : \"=f\"(result) : \"f\"(a)",
                         binary ? ", \"f\"(b)" : "", ");\n  return result;\n}\n");
   return f;
+}
+
+namespace {
+
+// A comment that survives NVIDIA's compiler, behind which the runtime finds an instruction that
+// only compute capability 9.0a has (runtime/opencl/ptx_repair.h).
+constexpr char kHopperOnly[] = "// sm_90a: ";
+
+}  // namespace
+
+PtxFunction DescriptorFunction(FactorBytes factor) {
+  // "Matrix descriptor format": the address, the distances of blocks along the results and of eight
+  // rows, in units of 16 bytes, and the kind of swizzle: 1, 2, 3 for rows of 128, 64, 32 bytes.
+  const auto unit = [](int64_t bytes) { return static_cast<uint64_t>(bytes) >> 4; };
+  const uint64_t kind = factor.row == 128 ? 1 : factor.row == 64 ? 2 : 3;
+  const uint64_t constant =
+      std::max<uint64_t>(1, unit(factor.blocks)) << 16 | unit(8 * factor.row) << 32 | kind << 62;
+  PtxFunction f;
+  f.name = absl::StrCat("wgmma_factor_", factor.row);
+  if (factor.blocks > 0) absl::StrAppend(&f.name, "_", factor.blocks);
+  f.text = absl::StrCat("static inline ulong ", f.name,
+                        "(const __local void* first) {\n  return (ulong)(((uint)(ulong)first & "
+                        "0x3ffff) >> 4) | 0x",
+                        absl::Hex(constant), "UL;\n}\n");
+  return f;
+}
+
+std::vector<std::string> WgmmaText(const MatrixInstruction& m, int columns, bool transpose_a,
+                                   bool transpose_b) {
+  const int sums = columns / 2;
+  std::vector<std::string> lines = {
+      absl::StrCat(kHopperOnly, "{ .reg .pred p; setp.ne.b32 p, 1, 0; "),
+      absl::StrCat("wgmma.mma_async.sync.aligned.m", m.m, "n", columns, "k", m.k, ".",
+                   PtxType(m.accumulator, false), ".", PtxType(m.a, false), ".",
+                   PtxType(m.b, false), " {")};
+  constexpr int kPerLine = 16;
+  for (int i = 0; i < sums; ++i) {
+    if (i % kPerLine == 0) lines.emplace_back();
+    absl::StrAppend(&lines.back(), "%", i, i + 1 < sums ? ", " : "}, ");
+  }
+  std::string rest = absl::StrCat("%", sums, ", %", sums + 1, ", p");
+  if (IsFloat(m.accumulator)) {
+    absl::StrAppend(&rest, ", 1, 1");
+    if (BitWidth(m.a) == 16) absl::StrAppend(&rest, ", ", int{transpose_a}, ", ", int{transpose_b});
+  }
+  lines.push_back(rest + "; }");
+  return lines;
+}
+
+std::string WgmmaWaitText() {
+  return absl::StrCat(kHopperOnly,
+                      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;");
+}
+
+PtxFunction WgmmaFenceFunction() {
+  return {"wgmma_fence",
+          absl::StrCat("static inline void wgmma_fence(void) {\n  asm volatile(\"", kHopperOnly,
+                       "wgmma.fence.sync.aligned;\" ::: \"memory\");\n}\n")};
+}
+
+PtxFunction ProxyFenceFunction() {
+  return {"wgmma_proxy_fence",
+          "static inline void wgmma_proxy_fence(void) {\n"
+          "  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n}\n"};
 }
 
 PtxFunction CommitFunction() {

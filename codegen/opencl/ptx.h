@@ -9,8 +9,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/opencl/prelude.h"
+#include "ir/matrix/matrix_instruction.h"
 
 namespace tg::opencl {
 
@@ -37,6 +39,25 @@ PtxFunction HalfFunction(bool narrows);
 // Returns f(a, b) for max and min, of which NaN wins and -0.0 is below 0.0, or f(x) for exp2, which
 // takes subnormal numbers for 0 and gives 0 for them.
 PtxFunction FloatFunction(Op op);
+// ---- Warpgroups
+// How an instruction finds a factor: the bytes of a row and, if rows lie along the results, from
+// one block of rows to the next; else 0.
+struct FactorBytes {
+  int64_t row = 0, blocks = 0;
+};
+// Returns ulong = f(local address), the descriptor of a factor that starts there.
+PtxFunction DescriptorFunction(FactorBytes factor);
+// The lines of an instruction of `columns` columns, with as many sums as a work-item has,
+// then the descriptors of A and of B for operands; a factor is transposed if it lies along results.
+std::vector<std::string> WgmmaText(const MatrixInstruction& instruction, int columns,
+                                   bool transpose_a, bool transpose_b);
+// The same of what waits for all instructions that have begun.
+std::string WgmmaWaitText();
+// f() goes before the first instruction of several, and before a barrier behind which they read
+// what was written before it.
+PtxFunction WgmmaFenceFunction();
+PtxFunction ProxyFenceFunction();
+
 PtxFunction CommitFunction();
 PtxFunction WaitFunction(int pending);
 

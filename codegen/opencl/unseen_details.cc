@@ -23,7 +23,8 @@ UnseenDetails::UnseenDetails(const std::vector<const UOp*>& linear) {
       changed = true;
     };
     for (const UOp* u : llvm::reverse(linear)) {
-      const bool copies = u->op == Op::kLdMatrix || u->op == Op::kCopyTransposed;
+      const bool copies =
+          u->op == Op::kLdMatrix || u->op == Op::kWgmma || u->op == Op::kCopyTransposed;
       for (size_t k = 0; k < u->num_srcs; ++k) {
         const UOp* s = u->src(k);
         if (s->dtype.is_value()) add(s, SeenBy(u, k));

@@ -103,6 +103,7 @@ class Machine {
   bool Shuffle(const UOp* u);
   bool TransposeItems(const UOp* u);
   bool Wmma(const UOp* u);
+  bool Wgmma(const UOp* u);
   bool LdMatrix(const UOp* u);
   // Fails unless, of every `together` neighbouring work-items, all or none are active.
   bool NeedAll(const UOp* u, int64_t together);

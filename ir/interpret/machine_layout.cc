@@ -185,6 +185,7 @@ bool Machine::CheckSources(const UOp* u) {
           return value(0, own);
         case SubgroupOp::kWmma:
           return all();
+        case SubgroupOp::kWgmma:
         case SubgroupOp::kLdMatrix:
           return true;
       }

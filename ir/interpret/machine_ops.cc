@@ -276,6 +276,8 @@ bool Machine::Eval(const UOp* u) {
       return TransposeItems(u);
     case Op::kWmma:
       return Wmma(u);
+    case Op::kWgmma:
+      return Wgmma(u);
     case Op::kLdMatrix:
       return LdMatrix(u);
     default:

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "ir/attr.h"
+#include "ir/matrix/matrix_instruction.h"
 #include "ir/text/constant.h"
 #include "ir/verify/body_check.h"
 
@@ -120,6 +121,11 @@ const char* AttributeProblem(const UOp* u) {
       return u->dtype.lanes() % word(0) == 0 ? nullptr : "its lanes make no `width` pieces";
     case Op::kWmma:
       return word(0) == 0 ? "name is empty" : nullptr;
+    case Op::kWgmma:
+      if (word(0) == 0) return "name is empty";
+      return word(1) % 8 == 0 && word(1) >= 8 && word(1) <= MatrixInstruction::kMostColumns
+                 ? nullptr
+                 : "columns is not a multiple of 8 up to 256";
     case Op::kLdMatrix:
       return word(0) == 1 || word(0) == 2 || word(0) == 4 ? nullptr : "count is not 1, 2 or 4";
     case Op::kLoop:

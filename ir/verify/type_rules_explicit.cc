@@ -253,6 +253,17 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
       }
       return u->dtype == u->src(2)->dtype ||
              fail("the result has not the accumulator's type " + u->src(2)->dtype.ToString());
+    case SubgroupOp::kWgmma:
+      for (const UOp* s : u->srcs()) {
+        const bool is_sums = s == u->src(0);
+        const bool fits = s->dtype.is_pointer() && s->dtype.lanes() == 1 &&
+                          (s->dtype.space() == AddrSpace::kLocal) != is_sums;
+        if (!fits || (is_sums && s->dtype.space() == AddrSpace::kGlobal)) {
+          return fail("it takes an address of a work-item's memory and two of local memory, not " +
+                      s->dtype.ToString());
+        }
+      }
+      return true;
     case SubgroupOp::kLdMatrix: {
       const DType from = u->src(0)->dtype;
       if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||

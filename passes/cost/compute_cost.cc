@@ -86,7 +86,7 @@ InstructionsByLoop CountByLoop(const ScheduledWork& work, const passes::Target& 
         work.Executions(a.nest) * vectors * a.weight * Slowness(a.type, target) * stall;
   }
   for (const MemoryAccess& a : work.accesses) {
-    if (!IsIn(part, a.is_fill)) continue;
+    if (!IsIn(part, a.is_fill) || a.by_instruction) continue;
     const double all =
         a.around_copy > 0
             ? work.Trips(Steps::kGroups) * work.Fills(a) * FillOf(work, a, target).instructions

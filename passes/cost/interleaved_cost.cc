@@ -138,6 +138,20 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target) {
   return std::max(1.0, std::floor(groups));
 }
 
+bool HasWarpgroups(const ScheduledWork& work) {
+  return llvm::any_of(work.accesses, [](const MemoryAccess& a) { return a.by_instruction; });
+}
+
+double InstructionReadSeconds(const ScheduledWork& work, const passes::Target& target) {
+  double bytes = 0;
+  for (const MemoryAccess& a : work.accesses) {
+    if (!a.by_instruction) continue;
+    bytes += StepsOf(work, a.nest, Steps::kSerial) * work.Lanes(a.nest) / a.spread *
+             a.element_bytes * StepsOf(work, a.nest, Steps::kItems);
+  }
+  return GroupsOfUnit(work, target) * bytes / target.local_bytes_per_second;
+}
+
 double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
   double bytes = 0;
   for (const MemoryAccess& a : work.accesses) {
@@ -145,6 +159,7 @@ double AccessSeconds(const ScheduledWork& work, const passes::Target& target) {
       bytes += work.Fills(a) * BytesOfFill(a, FillOf(work, a, target), target);
       continue;
     }
+    if (a.by_instruction) continue;
     const AccessForm form = FormOf(work, a, target);
     const double moved = a.spread > 1 ? form.elements * a.element_bytes * target.subgroup_size
                                       : MovedBytes(work, a, form.elements, target);
@@ -184,6 +199,7 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
   double copying = 0, wait_of_copies = 0;
   for (const MemoryAccess& a : work.accesses) {
     if (a.around_copy == 0) {
+      if (a.by_instruction) continue;
       Body& body = body_of(a.nest);
       body.instructions += AccessInstructions(work, a, target);
       body.loads |= !a.is_local && !a.is_store;
@@ -200,6 +216,16 @@ double LatencySeconds(const ScheduledWork& work, const passes::Target& target) {
     }
   }
   double wait = wait_of_copies + copying * target.instruction_seconds;
+  if (HasWarpgroups(work)) {
+    // A group waits for its instructions in each step, as at a barrier.
+    double steps = 0;
+    for (const MemoryAccess& a : work.accesses) {
+      if (a.by_instruction) steps = std::max(steps, StepsOf(work, a.nest, Steps::kSerial));
+    }
+    wait += steps * target.barrier_seconds + ComputeSeconds(work, target, Part::kAll) *
+                                                 target.compute_units /
+                                                 std::max(1.0, work.Trips(Steps::kGroups));
+  }
   for (const auto& [loops, body] : bodies) {
     wait += body.steps * body.instructions * target.instruction_seconds;
     const double together =

@@ -17,6 +17,12 @@ double ResidentGroups(const ScheduledWork& work, const passes::Target& target);
 // least a word of each work-item.
 double AccessSeconds(const ScheduledWork& work, const passes::Target& target);
 
+// Whether matrix instructions of warpgroups read local memory themselves, and the seconds in which
+// they do on the busiest unit. Work-items do other things meanwhile, but each group waits for its
+// own instructions in every step.
+bool HasWarpgroups(const ScheduledWork& work);
+double InstructionReadSeconds(const ScheduledWork& work, const passes::Target& target);
+
 // Target::not_overlapped for this work: more where its groups stop at the barriers of copies, and a
 // unit holds few that could compute meanwhile.
 double NotOverlapped(const ScheduledWork& work, const passes::Target& target);

@@ -22,9 +22,11 @@ std::string Seconds(double seconds) {
 }  // namespace
 
 double Cost::OnDevice() const {
-  double longest = compute / utilization, all = longest;
+  const double own = compute / utilization;
+  double longest = own, all = own;
   for (const double seconds : memory) longest = std::max(longest, seconds), all += seconds;
-  return groups + fills + longest + not_overlapped * (all - longest);
+  const double others = all - longest - (overlaps_compute && longest > own ? own : 0);
+  return groups + fills + longest + not_overlapped * others;
 }
 
 std::string_view Cost::Limit() const {
@@ -67,6 +69,10 @@ Cost PredictCost(const ScheduledWork& work, const passes::Target& target) {
   cost.groups = target.kernel_seconds + rounds * target.group_seconds;
   cost.not_overlapped = target.not_overlapped;
   if (target.step_seconds > 0) {
+    if (HasWarpgroups(work)) {
+      cost.compute = std::max(cost.compute, InstructionReadSeconds(work, target));
+      cost.overlaps_compute = true;
+    }
     cost.memory.push_back(AccessSeconds(work, target));
     cost.levels.push_back("accesses");
     cost.memory.push_back(LatencySeconds(work, target));

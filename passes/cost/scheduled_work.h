@@ -86,6 +86,7 @@ struct MemoryAccess {
   // what each of them holds of the fragments, in registers of 32 bits.
   double spread = 1;
   double fragment_registers = 0;
+  bool by_instruction = false;  // a matrix instruction reads local memory, without loads
 };
 
 // Operations on one element, in the steps of their loops.

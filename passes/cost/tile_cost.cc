@@ -77,12 +77,13 @@ double CachedTileSeconds(const ContractionSize& size, const passes::Target& targ
   return flops / (target.cached_rate * target.flops_per_second);
 }
 
-int64_t MatrixTile::GroupRows() const { return kRows * rows * row_units; }
+int64_t MatrixTile::GroupRows() const { return kRows * rows * row_units * (of_warpgroups ? 4 : 1); }
 int64_t MatrixTile::GroupLanes() const { return kColumns * lanes * lane_units; }
 
 int64_t MatrixTile::Registers(const MatrixInstruction& instruction,
                               const passes::Target& target) const {
   const int64_t sums = kRows * kColumns / target.subgroup_size * rows * lanes;
+  if (of_warpgroups) return sums + target.vector_registers / 4;
   const int64_t factors = (rows * kRows + lanes * kColumns) * instruction.k;
   const int64_t addresses = target.vector_registers / 4;
   const int64_t words = factors * BytesOf(instruction) / 4 * (instruction.in_parts ? 2 : 1);
@@ -110,18 +111,21 @@ int64_t TupleRegisters(int64_t tiles, int64_t terms, int64_t results, int64_t de
 double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
                          const MatrixInstruction& instruction, const passes::Target& target) {
   const auto bytes = static_cast<double>(BytesOf(instruction));
-  const int64_t units = tile.row_units * tile.lane_units;
+  const int64_t units = tile.Subgroups();
   const int64_t items = units * target.subgroup_size;
   const int64_t groups =
       size.batch * CeilDiv(size.rows, tile.GroupRows()) * CeilDiv(size.lanes, tile.GroupLanes());
   const int64_t steps = CeilDiv(size.terms, tile.depth);
   // One group in one step. Its matrix instructions run while others wait for local memory.
   const auto copied = static_cast<double>((tile.GroupRows() + tile.GroupLanes()) * tile.depth);
-  const auto read =
-      static_cast<double>(units * (kRows * tile.rows + kColumns * tile.lanes) * tile.depth);
-  const double multiplies = 2.0 * static_cast<double>(tile.GroupRows() * tile.GroupLanes()) *
-                            static_cast<double>(tile.depth) * target.compute_units /
-                            target.MatrixOperationsPerSecond(instruction.RateBits());
+  // A warpgroup's instructions read the columns once for each of their rows.
+  const int64_t own = tile.of_warpgroups ? tile.rows * (kRows + kColumns * tile.lanes / 4)
+                                         : kRows * tile.rows + kColumns * tile.lanes;
+  const auto read = static_cast<double>(units * own * tile.depth);
+  const double multiplies =
+      2.0 * static_cast<double>(tile.GroupRows() * tile.GroupLanes()) *
+      static_cast<double>(tile.depth) * target.compute_units /
+      target.MatrixOperationsPerSecond(instruction.RateBits(), tile.of_warpgroups);
   // The subgroups divide what they have read into parts.
   const double parts = instruction.in_parts ? kPartInstructions * read * 2 * target.compute_units /
                                                   target.flops_per_second
@@ -136,11 +140,11 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   const auto share = [&](int64_t resident) {
     return std::min(1.0, static_cast<double>(resident * items) / static_cast<double>(enough));
   };
-  const int64_t own = CeilDiv(groups, target.compute_units);
+  const int64_t of_unit = CeilDiv(groups, target.compute_units);
   const int64_t fitting =
       std::min(target.unit_registers / (items * tile.Registers(instruction, target)),
                target.unit_local_memory / tile.LocalBytes(instruction));
-  const int64_t resident = std::clamp<int64_t>(fitting, 1, own);
+  const int64_t resident = std::clamp<int64_t>(fitting, 1, of_unit);
   // The steps during which a copy that is made ahead is under way. A step's barriers, its addresses
   // and its first loads from local memory take as long as a load; single elements, longer.
   const auto before = static_cast<double>(tile.IsAhead() ? tile.buffers - 1 : 0);
@@ -149,7 +153,7 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   const double step =
       std::max(static_cast<double>(resident) * alone / share(resident), alone / share(1) + wait) +
       target.not_hidden * target.load_seconds;
-  const double computes = static_cast<double>(CeilDiv(own, resident) * steps) * step;
+  const double computes = static_cast<double>(CeilDiv(of_unit, resident) * steps) * step;
   // What one group copies, others have just copied too, so that the last cache has it.
   const double memory = static_cast<double>(groups * steps) * copied * bytes /
                         (target.shared_cache_bytes_per_second * target.compute_units);

@@ -60,8 +60,12 @@ struct MatrixTile {
   int64_t row_units = 1, lane_units = 1;
   int64_t depth = 16;
   int64_t buffers = 1;
+  // The subgroups come in fours, each a warpgroup of row_units = 1: its instructions have 64 rows,
+  // in units of which `rows` counts, and all `lanes` columns.
+  bool of_warpgroups = false;
   double seconds = 0;
 
+  int64_t Subgroups() const { return row_units * lane_units * (of_warpgroups ? 4 : 1); }
   int64_t GroupRows() const;
   int64_t GroupLanes() const;
   // A work-item's registers: the sums, the factors of one step, and addresses.

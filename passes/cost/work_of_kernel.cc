@@ -178,8 +178,9 @@ class WorkBuilder {
         while (IsMovement(factor->op)) factor = factor->src(0);
         if (factor->op == Op::kCast) fused_.Insert(factor);
       }
+      const MatrixInstruction& instruction = s_.matrices[0].instruction;
       weight *= target_.flops_per_second /
-                target_.MatrixOperationsPerSecond(s_.matrices[0].instruction.RateBits());
+                target_.MatrixOperationsPerSecond(instruction.RateBits(), instruction.is_warpgroup);
     }
     const double around = times_;
     times_ *= ReadsOf(reduce);
@@ -402,6 +403,13 @@ class WorkBuilder {
   void AddFragments(const AxisSet& axes, MemoryAccess& m) {
     const bool in_parts = s_.matrices[0].instruction.in_parts;
     m.spread = ItemsOfMatrix(axes);
+    if (s_.matrices[0].IsWarpgroup()) {
+      // Each instruction reads its factors again. A work-item holds their descriptors.
+      m.by_instruction = true;
+      m.spread /= Instructions(axes);
+      m.fragment_registers = 2;
+      return;
+    }
     m.fragment_registers =
         work_.Lanes(m.nest) / m.spread * m.element_bytes / 4 * (in_parts ? 2 : 1);
     if (!in_parts) return;
@@ -414,10 +422,23 @@ class WorkBuilder {
     double items = 1;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       const std::string& name = s_.axes[i].name;
-      if (!s_.IsMatrixLane(name)) continue;
+      if (!s_.IsMatrixLane(name) && !s_.IsMatrixUnit(name)) continue;
       if (!axes.test(static_cast<unsigned>(i))) items *= work_.loops[i].trips;
     }
     return items;
+  }
+
+  // The instructions of a warpgroup along whose results `axes` do not vary.
+  double Instructions(const AxisSet& axes) const {
+    const loop_nest::MatrixAxes& m = s_.matrices[0];
+    double count = 1;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      const std::string& name = s_.axes[i].name;
+      const bool inside = name == m.row || name == m.column || llvm::is_contained(m.columns, name);
+      const bool tiles = s_.axes[i].kind == AxisKind::kUpcast && !inside;
+      if (tiles && !axes.test(static_cast<unsigned>(i))) count *= work_.loops[i].trips;
+    }
+    return count;
   }
 
   static constexpr int64_t kFirstCopy = -1000000;

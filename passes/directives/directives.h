@@ -170,6 +170,21 @@ struct Matrix {
   void Apply(loop_nest::LoopNest& nest) const;
 };
 
+// Illegal: warpgroup(i0, i1, r0, 24), since 24 columns are no power of two.
+struct Warpgroup {
+  static constexpr Doc kDoc = {
+      "warpgroup", "warpgroup(ROWS, COLUMNS, TERMS, N)",
+      "64 rows, N columns and 16 terms of a product of halves become one matrix instruction of 128 "
+      "work-items, whose factors are copies in local memory"};
+  std::string rows;
+  std::string columns;
+  std::string terms;
+  int64_t size = 0;
+  void Visit(auto&& v) { v(rows), v(columns), v(terms), v(size); }
+  absl::Status Check(const loop_nest::LoopNest& nest, const passes::Target& target) const;
+  void Apply(loop_nest::LoopNest& nest) const;
+};
+
 // Illegal: stage_in_output(s0) if a result reads another's element.
 struct StageInOutput {
   static constexpr Doc kDoc = {

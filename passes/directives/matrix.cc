@@ -41,7 +41,8 @@ std::optional<Factor> FactorOf(const loop_nest::LoopNest& nest, const UOp* facto
 // The instruction for a sum of products of two packed values. Fails unless there is one, the first
 // of `axes` is one of one factor, the second one of the other, and the third one of both.
 absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest,
-                                                 const loop_nest::AxisList& axes) {
+                                                 const loop_nest::AxisList& axes,
+                                                 bool of_warpgroup = false) {
   const UOp* const reduce = nest.base[nest.axes[axes[2]].base].reduce;
   const UOp* product = BelowMovement(reduce->src(0));
   if (static_cast<Op>(reduce->word()) != Op::kAdd || product->op != Op::kMul) {
@@ -66,11 +67,12 @@ absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest
   if ((a->varies & b->varies & term) == 0) {
     return Illegal("a factor does not vary along axis ", nest.axes[axes[2]].name);
   }
-  const auto instruction =
-      MatrixInstructionFor(a->type, b->type, product->dtype.scalar(), nest.flags);
+  const Scalar sums = product->dtype.scalar();
+  const auto instruction = of_warpgroup ? WarpgroupInstructionFor(a->type, b->type, sums)
+                                        : MatrixInstructionFor(a->type, b->type, sums, nest.flags);
   if (instruction) return *instruction;
-  return Illegal("there is no matrix instruction that multiplies ",
-                 std::string(GetScalarInfo(a->type).text), " by ",
+  return Illegal("there is no matrix instruction ", of_warpgroup ? "of a warpgroup " : "",
+                 "that multiplies ", std::string(GetScalarInfo(a->type).text), " by ",
                  std::string(GetScalarInfo(b->type).text), " with sums in ",
                  std::string(GetScalarInfo(product->dtype.scalar()).text));
 }
@@ -153,6 +155,74 @@ void Matrix::Apply(loop_nest::LoopNest& nest) const {
     matrix.column_lane = bind(column + ".0", AxisKind::kLocal);
   }
   matrix.column = bind(column + ".1", AxisKind::kUpcast);
+  matrix.term = Inner(nest, terms, instruction->k);
+  nest.matrices.push_back(std::move(matrix));
+}
+
+absl::Status Warpgroup::Check(const loop_nest::LoopNest& nest, const passes::Target& target) const {
+  if (!target.HasWarpgroupInstructions()) {
+    return Illegal("target ", target.name, " has no matrix instructions of warpgroups");
+  }
+  if (!nest.matrices.empty()) return Illegal("the kernel has matrix instructions already");
+  loop_nest::AxisList axes;
+  for (const std::string* name : {&rows, &columns, &terms}) {
+    size_t at = 0;
+    if (absl::Status s = FindAxis(nest, *name, at); !s.ok()) return s;
+    const AxisKind kind = name == &terms ? AxisKind::kReduce : AxisKind::kGlobal;
+    if (nest.axes[at].kind != kind) {
+      return Illegal("axis ", *name, " is ", std::string(AxisKindName(nest.axes[at].kind)));
+    }
+    axes.push_back(at);
+  }
+  TG_ASSIGN_OR_RETURN(const MatrixInstruction instruction,
+                      InstructionFor(nest, axes, /*of_warpgroup=*/true));
+  const bool is_power = size > 0 && (size & (size - 1)) == 0;
+  if (!is_power || size < 2 * instruction.n || size > MatrixInstruction::kMostColumns) {
+    return Illegal("an instruction has 16, 32, 64, 128 or 256 columns, not ", size);
+  }
+  const int64_t sizes[] = {instruction.m, size, instruction.k};
+  for (size_t k = 0; k < 3; ++k) {
+    if (absl::Status s = CheckSplit(nest, axes[k], sizes[k]); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void Warpgroup::Apply(loop_nest::LoopNest& nest) const {
+  const absl::StatusOr<MatrixInstruction> instruction =
+      InstructionFor(nest, {nest.AxisNamed(rows), nest.AxisNamed(columns), nest.AxisNamed(terms)},
+                     /*of_warpgroup=*/true);
+  TG_CHECK(instruction.ok());
+  const auto bind = [&](const std::string& name, AxisKind kind) {
+    nest.Bind(nest.AxisNamed(name), {.kind = kind});
+    return name;
+  };
+  // Splits `inner` steps off and returns the names of the two axes.
+  const auto split = [&](const std::string& name, int64_t inner) {
+    const size_t at = nest.AxisNamed(name);
+    nest.Split(at, nest.axes[at].max_size / inner, inner);
+    return std::pair(name + ".0", name + ".1");
+  };
+  loop_nest::MatrixAxes matrix = {
+      .instruction = *instruction,
+      .reduce = nest.base[nest.axes[nest.AxisNamed(terms)].base].reduce};
+  matrix.instruction.n = static_cast<int>(size);
+  const auto [unit, of_unit] = split(Inner(nest, rows, instruction->m), instruction->m / 4);
+  const auto [row, row_lane] = split(of_unit, instruction->m / 8);
+  matrix.unit = bind(unit, AxisKind::kLocal);
+  matrix.row = bind(row, AxisKind::kUpcast);
+  matrix.row_lane = bind(row_lane, AxisKind::kLocal);
+  std::string column = Inner(nest, columns, size);
+  // Rows of local memory that lie along the columns have as many elements.
+  constexpr int64_t kRow = 64;
+  for (const int64_t inner : {kRow, int64_t{instruction->n}}) {
+    if (size <= inner) continue;
+    const auto [outer, rest] = split(column, inner);
+    matrix.columns.push_back(bind(outer, AxisKind::kUpcast));
+    column = rest;
+  }
+  const auto [lane, pair] = split(column, instruction->n / kColumnLanes);
+  matrix.column_lane = bind(lane, AxisKind::kLocal);
+  matrix.column = bind(pair, AxisKind::kUpcast);
   matrix.term = Inner(nest, terms, instruction->k);
   nest.matrices.push_back(std::move(matrix));
 }

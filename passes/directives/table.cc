@@ -25,13 +25,13 @@ constexpr Row RowOf() {
 
 // THE table of directives.
 constexpr Row kDirectives[] = {
-    RowOf<directive::Split>(),         RowOf<directive::Upcast>(),  RowOf<directive::Vectorize>(),
-    RowOf<directive::Unroll>(),        RowOf<directive::Local>(),   RowOf<directive::Group>(),
-    RowOf<directive::GroupTop>(),      RowOf<directive::Shuffle>(), RowOf<directive::Own>(),
-    RowOf<directive::Loop>(),          RowOf<directive::Pack>(),    RowOf<directive::Matrix>(),
-    RowOf<directive::StageInOutput>(), RowOf<directive::PadTo>(),   RowOf<directive::Overlap>(),
-    RowOf<directive::Order>(),         RowOf<directive::Swap>(),    RowOf<directive::Grid>(),
-    RowOf<directive::Neighbours>(),
+    RowOf<directive::Split>(),         RowOf<directive::Upcast>(),    RowOf<directive::Vectorize>(),
+    RowOf<directive::Unroll>(),        RowOf<directive::Local>(),     RowOf<directive::Group>(),
+    RowOf<directive::GroupTop>(),      RowOf<directive::Shuffle>(),   RowOf<directive::Own>(),
+    RowOf<directive::Loop>(),          RowOf<directive::Pack>(),      RowOf<directive::Matrix>(),
+    RowOf<directive::StageInOutput>(), RowOf<directive::PadTo>(),     RowOf<directive::Overlap>(),
+    RowOf<directive::Order>(),         RowOf<directive::Swap>(),      RowOf<directive::Grid>(),
+    RowOf<directive::Neighbours>(),    RowOf<directive::Warpgroup>(),
 };
 
 absl::Status NotApplied(const Directive& directive, absl::string_view why) {

@@ -201,6 +201,7 @@ class Expander {
         return Shuffle(u);
       case SubgroupOp::kTransposeItems:
       case SubgroupOp::kWmma:
+      case SubgroupOp::kWgmma:
       case SubgroupOp::kLdMatrix:
         return Separate(u);
     }
@@ -278,9 +279,14 @@ class Expander {
     std::vector<const UOp*> parts;
     for (int64_t n = 0; n < Lanes(axes_[axes]); ++n) {
       llvm::SmallVector<const UOp*, 3> srcs;
-      for (const UOp* s : u->srcs()) srcs.push_back(OneOf(Spread(s, axes), n, s->dtype.lanes()));
+      for (const UOp* s : u->srcs()) {
+        const Expanded& e = map_[s];
+        srcs.push_back(e.axes == 0 ? e.node : OneOf(Spread(s, axes), n, s->dtype.lanes()));
+      }
       parts.push_back(b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()}));
     }
+    // Tokens are joined.
+    if (u->dtype.is_void()) return {b_.context().Make(Op::kNoop, kVoid, parts)};
     return {b_.Cat({parts.data(), parts.size()}), axes};
   }
 

@@ -95,11 +95,13 @@ class Maker {
       }
     }
     // A matrix instruction numbers its work-items by the innermost dimensions.
-    std::stable_partition(local.begin(), local.end(),
-                          [&](const Dimension& d) { return !IsLane(s_.axes[d.axes[0]].name); });
-    if (!s_.matrices.empty() && s_.axes[local.back().axes[0]].name == s_.matrices[0].row_lane) {
-      std::swap(local.back(), local[local.size() - 2]);
-    }
+    const auto rank = [&](const Dimension& d) {
+      const std::string& name = s_.axes[d.axes[0]].name;
+      if (!s_.IsMatrixLane(name)) return s_.IsMatrixUnit(name) ? 1 : 0;
+      return name == s_.matrices[0].row_lane ? 2 : 3;
+    };
+    std::stable_sort(local.begin(), local.end(),
+                     [&](const Dimension& a, const Dimension& b) { return rank(a) < rank(b); });
     if (absl::Status s = Assign(grid, SpecialName::kGrid0, target_.max_groups); !s.ok()) return s;
     const int64_t max_local[] = {target_.max_local[0], target_.max_local[1], target_.max_local[2]};
     if (absl::Status s = Assign(local, SpecialName::kLocal0, max_local); !s.ok()) return s;

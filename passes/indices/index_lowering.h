@@ -137,6 +137,13 @@ class IndexLowering {
   // The sum of products over the terms of matrix instructions (LoopNest::matrices), for one result
   // of a work-item. The terms' axis leaves `plan`. Null if `x` is no product of what they take.
   const UOp* MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt& plan);
+  // The same of a warpgroup's instruction, whose factors stay in local memory (warpgroup.cc).
+  // `term`: the range of its terms. Null too if the copies do not lie as it reads them.
+  const UOp* WarpgroupTerms(const loop_nest::MatrixAxes& m, const UOp* left, const UOp* right,
+                            const UOp* term, ReduceAt& plan);
+  // Puts the axes of a copy in an order that such an instruction reads; `stride`: of its source.
+  void OrderForWarpgroup(PackedAt& plan,
+                         llvm::function_ref<int64_t(const PackedAt::Axis&)> stride) const;
   // Whether `x` is an element of a staged value of which work-items own pairs of neighbours.
   bool OwnsPairs(const UOp* x) const;
   // `sum` + `x`, with `sum` where the chain of matrix instructions that gave `x` begins with 0;

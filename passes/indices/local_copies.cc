@@ -14,6 +14,11 @@ std::vector<IndexLowering::Inside> IndexLowering::CoordinatesIn(const UOp* speci
     if (!axis.HasItems()) continue;
     if (llvm::is_contained(PostOrder(where_.axis[i]), special)) out.push_back({i, where_.axis[i]});
   }
+  // As the axes share the dimension (assign_loops.cc).
+  llvm::stable_sort(out, [&](const Inside& a, const Inside& b) {
+    return nest_.IsMatrixUnit(nest_.axes[a.axis].name) <
+           nest_.IsMatrixUnit(nest_.axes[b.axis].name);
+  });
   return out;
 }
 

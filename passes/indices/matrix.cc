@@ -181,14 +181,18 @@ class Fragments {
 const UOp* IndexLowering::Chained(const UOp* product, const std::vector<const UOp*>& unrolls) {
   Shape sizes;
   for (const UOp* unroll : unrolls) sizes.push_back(unroll->word(1));
-  const UOp* sum = product->src(2);
+  // The sum is the last source, or that of a warpgroup the first.
+  const size_t sum_at = product->op == Op::kWgmma ? 0 : 2;
+  const UOp* sum = product->src(sum_at);
   for (int64_t n = 0; n < NumElements(sizes); ++n) {
     const std::vector<const UOp*> at = analysis::Unflatten(b_, sizes, b_.Index(n), simplify_);
     NodeMap<const UOp*> changed;
     for (size_t k = 0; k < unrolls.size(); ++k) changed[unrolls[k]] = at[k];
-    const UOp* const sources[] = {Replaced(product->src(0), changed),
-                                  Replaced(product->src(1), changed), sum};
-    sum = b_.context().Make(Op::kWmma, product->dtype, sources, product->attr);
+    std::vector<const UOp*> sources;
+    for (size_t k = 0; k < product->num_srcs; ++k) {
+      sources.push_back(k == sum_at ? sum : Replaced(product->src(k), changed));
+    }
+    sum = b_.context().Make(product->op, product->dtype, sources, product->attr);
   }
   return sum;
 }
@@ -265,6 +269,7 @@ const UOp* IndexLowering::MatrixTerms(const UOp* reduce, const UOp* x, ReduceAt&
   if (left->dtype.scalar() != instruction.a || right->dtype.scalar() != instruction.b) {
     return nullptr;
   }
+  if (m.IsWarpgroup()) return valid ? nullptr : WarpgroupTerms(m, left, right, *range, plan);
   if (valid) {
     if (!of_rows(valid) && !of_columns(valid)) return nullptr;
     const UOp*& factor = of_rows(valid) ? left : right;
@@ -305,6 +310,7 @@ void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x,
     return out;
   };
   if (llvm::none_of(plan.axes, [&](const PackedAt::Axis& a) { return stride(a) == 1; })) return;
+  if (nest_.matrices[0].IsWarpgroup()) return OrderForWarpgroup(plan, stride);
   llvm::stable_sort(plan.axes, [&](const PackedAt::Axis& a, const PackedAt::Axis& b) {
     return stride(a) > stride(b);
   });

@@ -131,6 +131,13 @@ class Orderer {
         Add(&Memory::loads, p, u->src(0), 0);
         MemoryOf(u->src(0)).loads.back().begin = -1;
         break;
+      case SubgroupOp::kWgmma:
+        Add(&Memory::stores, p, u->src(0), u->word(1) / 2 - 1);
+        for (const UOp* factor : u->srcs().subspan(1)) {
+          Add(&Memory::loads, p, factor, 0);
+          MemoryOf(factor).loads.back().begin = -1;
+        }
+        break;
       case SubgroupOp::kShuffle:
       case SubgroupOp::kTransposeItems:
       case SubgroupOp::kWmma:

@@ -160,11 +160,14 @@ absl::Status CheckOverlap(const LoopNest& nest) {
 // subgroup act together.
 absl::Status CheckMatrix(const LoopNest& nest) {
   for (const MatrixAxes& m : nest.matrices) {
-    const std::pair<const std::string*, AxisKind> axes[] = {{&m.row, AxisKind::kUpcast},
-                                                            {&m.row_lane, AxisKind::kLocal},
-                                                            {&m.column_lane, AxisKind::kLocal},
-                                                            {&m.column, AxisKind::kUpcast},
-                                                            {&m.term, AxisKind::kReduce}};
+    llvm::SmallVector<std::pair<const std::string*, AxisKind>, 8> axes = {
+        {&m.row, AxisKind::kUpcast},
+        {&m.row_lane, AxisKind::kLocal},
+        {&m.column_lane, AxisKind::kLocal},
+        {&m.column, AxisKind::kUpcast},
+        {&m.term, AxisKind::kReduce}};
+    if (m.IsWarpgroup()) axes.emplace_back(&m.unit, AxisKind::kLocal);
+    for (const std::string& name : m.columns) axes.emplace_back(&name, AxisKind::kUpcast);
     for (const auto& [name, kind] : axes) {
       const int at = nest.FindAxis(*name);
       if (at < 0 || nest.axes[static_cast<size_t>(at)].kind != kind) {

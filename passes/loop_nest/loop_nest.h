@@ -103,6 +103,12 @@ struct MatrixAxes {
   std::string column_lane;  // local: of four pairs of columns
   std::string column;       // upcast: of a pair
   std::string term;         // reduce
+  // Of warpgroups only: the subgroups, each with 16 rows, and groups of eight columns, the
+  // outermost axis first.
+  std::string unit;                  // local
+  std::vector<std::string> columns;  // upcast
+
+  bool IsWarpgroup() const { return instruction.is_warpgroup; }
 };
 
 // Positions in LoopNest::axes.
@@ -144,6 +150,10 @@ struct LoopNest : Loops {
   }
   // Whether work-items along the axis of this name are numbered by matrix instructions.
   bool IsMatrixLane(std::string_view name) const;
+  // Whether the axis of this name is that of the subgroups of a warpgroup.
+  bool IsMatrixUnit(std::string_view name) const {
+    return !matrices.empty() && matrices[0].IsWarpgroup() && matrices[0].unit == name;
+  }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
   // The stored base axes along which a staged value is recomputed; 0 if it has no axes in `base`.

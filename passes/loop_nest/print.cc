@@ -29,8 +29,10 @@ std::string PrintLoopNest(const LoopNest& nest) {
     if (map.IsPadded()) absl::StrAppend(&out, ", padded");
     if (map.Overlaps()) absl::StrAppend(&out, ", blocks of ", map.block, " that overlap");
     const auto has_axis = [&](const MatrixAxes& m) {
-      const std::string* const own[] = {&m.row, &m.row_lane, &m.column_lane, &m.column, &m.term};
-      return llvm::any_of(own, [&](const std::string* name) { return *name == axis.name; });
+      const std::string* const own[] = {&m.row,    &m.row_lane, &m.column_lane,
+                                        &m.column, &m.term,     &m.unit};
+      return llvm::any_of(own, [&](const std::string* name) { return *name == axis.name; }) ||
+             llvm::is_contained(m.columns, axis.name);
     };
     if (llvm::any_of(nest.matrices, has_axis)) absl::StrAppend(&out, ", of a matrix instruction");
     absl::StrAppend(&out, "\n");

@@ -12,10 +12,8 @@
 namespace tg::lower {
 namespace {
 
-// The bytes that one instruction copies, and those of a chunk that `ldmatrix` reads.
-constexpr int64_t kMostBytes = 16, kLeastBytes = 4, kChunkBytes = 16;
-// Chunks of different banks. Where the memory begins decides which ones they are.
-constexpr int64_t kChunks = 8, kAlignment = kChunks * kChunkBytes;
+// The bytes that one instruction copies.
+constexpr int64_t kMostBytes = 16, kLeastBytes = 4;
 
 bool IsMultiple(const UOp* index, int64_t of) {
   const std::optional<analysis::AffineExpr> sum = analysis::ParseAffine(index);
@@ -56,7 +54,17 @@ const UOp* StagePlacement::Skewed(const UOp* element, const StagedMemory& memory
     const UOp* both = b_.Add(half(chunk), half(row));
     return b_.Alu(Op::kFloorMod, {both, b_.Index(modulo)});
   };
-  const UOp* rotated = simplify_(b_.Add(b_.Mul(sum(2, chunks / 2), b_.Index(2)), sum(1, 2)));
+  const UOp* rotated = nullptr;
+  if (memory.of_warpgroup) {
+    // Bit by bit.
+    rotated = sum(1, 2);
+    for (int64_t bit = 2; bit < chunks; bit *= 2) {
+      rotated = b_.Add(b_.Mul(sum(bit, 2), b_.Index(bit)), rotated);
+    }
+    rotated = simplify_(rotated);
+  } else {
+    rotated = simplify_(b_.Add(b_.Mul(sum(2, chunks / 2), b_.Index(2)), sum(1, 2)));
+  }
   const UOp* rest = simplify_(b_.Sub(element, b_.Mul(chunk, b_.Index(memory.chunk))));
   return b_.Add(rest, b_.Mul(rotated, b_.Index(memory.chunk)));
 }
@@ -151,10 +159,11 @@ std::optional<StagedMemory> StagePlacement::FillByBatches(const StageToPlace& st
     copy.from = from;
     copy.valid = b_.Bool(false);
   }
-  const UOp* mem =
-      b_.Scratch(DType::Pointer(type, stage.buffers * stage.size, AddrSpace::kLocal), kAlignment);
-  StagedMemory memory = {mem, b_.Index(0), 1, stage.row, 0};
-  const int64_t chunk = kChunkBytes / static_cast<int64_t>(ByteSize(type));
+  const UOp* mem = b_.Scratch(DType::Pointer(type, stage.buffers * stage.size, AddrSpace::kLocal),
+                              std::max(kChunks * kChunkBytes, MemoryAlignment(stage)));
+  StagedMemory memory = InRows(stage, b_.Index(0));
+  memory.filled = mem, memory.padding = 0;
+  const int64_t chunk = ChunkOf(stage);
   const auto is_power = [](int64_t n) { return n > 0 && (n & (n - 1)) == 0; };
   // With rows of any other length, or of one chunk, the chunks are in different banks anyway.
   if (stage.in_matrices && is_power(stage.row) && stage.row > chunk) memory.chunk = chunk;

@@ -121,7 +121,8 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   // Rows of memory become columns of the copy, so that work-items store with a stride, or several
   // rows are read at a time; padding spreads them over banks.
   const bool by_columns = row > 1 && strides[axes.back()].mean != 1;
-  if (stage.row > 0 && stage.buffers <= 2 && (by_columns || stage.in_matrices)) {
+  const bool pads = (by_columns || stage.in_matrices) && !stage.of_warpgroup;
+  if (stage.row > 0 && stage.buffers <= 2 && pads) {
     stage.padding = loop_nest::LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
     stage.size = size + size / stage.row * stage.padding;
   }
@@ -189,9 +190,12 @@ StagedMemory StagePlacement::FillAhead(const StageToPlace& stage, const UOp* fir
     const UOp* turn = b_.Alu(Op::kFloorMod, {of, b_.Index(2)});
     return b_.Mul(turn, b_.Index(stage.size));
   };
-  const UOp* mem = b_.Scratch(DType::Pointer(type, 2 * stage.size, AddrSpace::kLocal));
+  const UOp* mem =
+      b_.Scratch(DType::Pointer(type, 2 * stage.size, AddrSpace::kLocal), MemoryAlignment(stage));
   const auto address = [&](const UOp* memory, const UOp* start, const UOp* gate) {
-    return Address({memory, start, 1, stage.row, stage.padding}, stage.element, gate);
+    StagedMemory there = InRows(stage, start);
+    there.filled = memory;
+    return Address(there, stage.element, gate);
   };
   const UOp* before = mem;
   // The steps overwrite what is stored before the loop over steps. So each iteration of the loops
@@ -218,7 +222,9 @@ StagedMemory StagePlacement::FillAhead(const StageToPlace& stage, const UOp* fir
   step_stores_.push_back({step, b_.Store(there, held)});
   filled_.push_back({barrier, free_.RangesOf(barrier)});
   const UOp* const tokens[] = {barrier, loaded};
-  return {b_.After(mem, tokens), in_buffer(step), 1, stage.row, stage.padding};
+  StagedMemory memory = InRows(stage, in_buffer(step));
+  memory.filled = b_.After(mem, tokens);
+  return memory;
 }
 
 }  // namespace tg::lower

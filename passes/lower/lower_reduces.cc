@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/check.h"
 #include "ir/free_leaves.h"
 #include "ir/interpret/scalar.h"
 #include "ir/matrix/matrix_instruction.h"
@@ -40,6 +41,9 @@ class ReduceLowering {
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials);
 
  private:
+  // The reduce of lane `x->src(1)` of a chain of instructions of a warpgroup, which have the value
+  // zero for the sums. They get the address of sums instead, to which they add in place.
+  const UOp* WarpgroupReduce(const UOp* x, const std::vector<const UOp*>& ranges);
   // `x` combined with the accumulator. Matrix instructions and dot4 add to their
   // accumulators themselves.
   const UOp* Combined(Op op, const UOp* acc, const UOp* x);
@@ -52,6 +56,8 @@ class ReduceLowering {
   // The loops around a value, where it is computed: all that it varies with, and all in whose
   // iterations a copy that it reads is filled again.
   std::vector<const UOp*> LoopsAround(const UOp* x);
+  // Of these, all but `ranges`.
+  std::vector<const UOp*> LoopsOutside(const UOp* x, const std::vector<const UOp*>& ranges);
 
   Builder& b_;
   const passes::Target& target_;
@@ -71,14 +77,47 @@ std::vector<const UOp*> ReduceLowering::LoopsAround(const UOp* x) {
   return around;
 }
 
+std::vector<const UOp*> ReduceLowering::LoopsOutside(const UOp* x,
+                                                     const std::vector<const UOp*>& ranges) {
+  std::vector<const UOp*> outer = LoopsAround(x);
+  std::erase_if(outer, [&](const UOp* r) { return llvm::is_contained(ranges, r); });
+  return outer;
+}
+
+const UOp* ReduceLowering::WarpgroupReduce(const UOp* x, const std::vector<const UOp*>& ranges) {
+  std::vector<const UOp*> chain;  // the last one first
+  const UOp* start = x->src(0);
+  for (; start->op == Op::kWgmma; start = start->src(0)) chain.push_back(start);
+  TG_CHECK(IsZero(start));
+  const DType t = x->dtype;
+  const int64_t lanes = start->dtype.lanes();
+  int64_t count = 1;
+  const UOp* tile = LaneNumber(b_, free_.UnrollsOf(x->src(0)), count);
+  const UOp* first = b_.Mul(tile, b_.Index(lanes));
+  const UOp* own = b_.Add(first, x->src(1));
+  const UOp* acc = b_.Scratch(DType::Pointer(t.scalar(), count * lanes, AddrSpace::kReg));
+  const UOp* init =
+      b_.Store(b_.IndexPtr(b_.After(acc, LoopsOutside(x, ranges)), own), b_.ConstBits(t, 0));
+  std::vector<const UOp*> tokens = {init};
+  tokens.insert(tokens.end(), ranges.begin(), ranges.end());
+  const UOp* step = nullptr;
+  for (const UOp* product : llvm::reverse(chain)) {
+    const UOp* const sources[] = {b_.IndexPtr(b_.After(acc, tokens), first), product->src(1),
+                                  product->src(2)};
+    step = b_.context().Make(Op::kWgmma, kVoid, sources, product->attr);
+    tokens = {step};
+  }
+  const UOp* done = ranges.empty() ? step : b_.End(step, ranges);
+  return b_.Load(b_.IndexPtr(b_.After(acc, UOpSpan(&done, 1)), own));
+}
+
 const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
+  const bool is_warpgroup = x->op == Op::kExtract && x->src(0)->op == Op::kWgmma;
+  if (is_warpgroup && op == Op::kAdd) return WarpgroupReduce(x, ranges);
   const DType t = x->dtype;
   int64_t count = 1;
   const UOp* i = LaneNumber(b_, free_.UnrollsOf(x), count);
-  std::vector<const UOp*> outer = LoopsAround(x);
-  std::erase_if(outer, [&](const UOp* r) {
-    return std::find(ranges.begin(), ranges.end(), r) != ranges.end();
-  });
+  const std::vector<const UOp*> outer = LoopsOutside(x, ranges);
   const UOp* acc = b_.Scratch(DType::Pointer(t.scalar(), count * t.lanes(), AddrSpace::kReg));
   if (t.lanes() != 1) i = b_.Mul(i, b_.Index(t.lanes()));
   const UOp* init = b_.Store(b_.IndexPtr(b_.After(acc, outer), i),

@@ -28,6 +28,11 @@ class StagedBody {
   const UOp* Place(const std::vector<const UOp*>& order) {
     for (const UOp* u : order) {
       if (u->op == Op::kLdMatrix) in_matrices_.Insert(MemoryOf(u->src(0)));
+      if (u->op == Op::kWgmma) {
+        for (const UOp* factor : u->srcs().subspan(1)) {
+          factors_.Insert(factor), of_warpgroups_.Insert(factor->src(0));
+        }
+      }
       if (u->op == Op::kWmma) AddWords(u);
     }
     llvm::SmallVector<const UOp*, 8> srcs;
@@ -40,8 +45,10 @@ class StagedBody {
         memories_[u] = memory;
         to = memory.filled;
       } else if (u->op == Op::kIndex && u->src(0)->op == Op::kStage) {
-        to = placement_.Address(memories_.Get(u->src(0)), srcs[1],
-                                u->num_srcs > 2 ? srcs[2] : nullptr);
+        StagedMemory memory = memories_.Get(u->src(0));
+        // A warpgroup's instruction gets the address of a factor as if no chunk were moved.
+        if (factors_.Contains(u)) memory.chunk = 0;
+        to = placement_.Address(memory, srcs[1], u->num_srcs > 2 ? srcs[2] : nullptr);
       } else {
         to = b_.context().Rebuild(u, b_.context(), UOpSpan(srcs.data(), srcs.size()));
       }
@@ -80,6 +87,7 @@ class StagedBody {
     out.buffers = u->word(2);
     out.ahead = u->word(3) != 0;
     out.in_matrices = in_matrices_.Contains(u);
+    out.of_warpgroup = of_warpgroups_.Contains(u);
     out.step = StageStep(u) ? placed_.Get(StageStep(u)) : nullptr;
     return out;
   }
@@ -89,6 +97,8 @@ class StagedBody {
   StagePlacement& placement_;
   NodeMap<const UOp*> placed_;
   NodeMap<StagedMemory> memories_;
+  NodeSet factors_,
+      of_warpgroups_;    // addresses that warpgroups' instructions take, and their stages
   NodeSet in_matrices_;  // stages that `ldmatrix` reads, or words that matrix instructions take
 };
 

@@ -41,6 +41,13 @@ const UOp* StagePlacement::Address(const StagedMemory& memory, const UOp* elemen
   return b_.IndexPtr(memory.filled, b_.Add(memory.start, element), gate);
 }
 
+StagedMemory StagePlacement::InRows(const StageToPlace& stage, const UOp* start) const {
+  StagedMemory memory = {nullptr, start, 1, stage.row, stage.padding};
+  memory.of_warpgroup = stage.of_warpgroup;
+  if (stage.of_warpgroup) memory.chunk = ChunkOf(stage);
+  return memory;
+}
+
 void StagePlacement::OrderFill(StageToPlace& stage) {
   // Where the copy has padding, a select may replace the loaded value by 0.
   const UOp* x = stage.x->op == Op::kWhere ? stage.x->src(1) : stage.x;
@@ -99,8 +106,7 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
   const UOp* start = LaneNumber(b_, lanes, count);
   const bool interleaves = stage.interleaved && !stage.is_local;
   const StagedMemory interleaved = {nullptr, start, count},
-                     separate = {nullptr, b_.Mul(start, b_.Index(stage.size)), 1, stage.row,
-                                 stage.padding};
+                     separate = InRows(stage, b_.Mul(start, b_.Index(stage.size)));
   StagedMemory memory = interleaves ? interleaved : separate;
   count = SaturatingMul(count, stage.size);
   if (stage.is_local) {
@@ -129,7 +135,8 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
     }
   }
   const AddrSpace space = stage.is_local ? AddrSpace::kLocal : AddrSpace::kReg;
-  const UOp* mem = b_.Scratch(DType::Pointer(stage.x->dtype.scalar(), count, space));
+  const UOp* mem =
+      b_.Scratch(DType::Pointer(stage.x->dtype.scalar(), count, space), MemoryAlignment(stage));
   const UOp* before = mem;
   if (!outer.empty() && stage.is_local) {
     // The next iteration must not overwrite what others still read.

@@ -24,6 +24,7 @@ struct StagedMemory {
   int64_t row = 0;              // if positive: `padding` unused elements follow each row
   int64_t padding = 0;
   int64_t chunk = 0;  // if positive: the chunks of this many elements in a row are rotated (Skewed)
+  bool of_warpgroup = false;  // as FactorLayout says
 };
 
 // A `stage` node whose sources are placed already.
@@ -34,9 +35,10 @@ struct StageToPlace {
   int64_t row;          // in elements; 0: there are no rows
   int64_t padding = 0;  // unused elements after each row
   bool is_local, interleaved, ahead;
-  bool in_matrices;  // matrix instructions take it, from several rows at a time
-  int64_t buffers;   // if there is a `step`
-  const UOp* step;   // the loop that takes turns at the buffers; null if there is one buffer
+  bool in_matrices;   // matrix instructions take it, from several rows at a time
+  bool of_warpgroup;  // a warpgroup's instruction reads it (FactorLayout)
+  int64_t buffers;    // if there is a `step`
+  const UOp* step;    // the loop that takes turns at the buffers; null if there is one buffer
 };
 
 class StagePlacement {
@@ -84,6 +86,19 @@ class StagePlacement {
   const std::vector<Batches>& batches() const { return batches_; }
 
  private:
+  // Bytes that one instruction moves, and `ldmatrix` and warpgroups' instructions read together.
+  static constexpr int64_t kChunkBytes = 16;
+  // Chunks of different banks. Where the memory begins decides which ones they are.
+  static constexpr int64_t kChunks = 8;
+  static int64_t ChunkOf(const StageToPlace& stage) {  // in elements
+    return kChunkBytes / static_cast<int64_t>(ByteSize(stage.x->dtype.scalar()));
+  }
+  // In bytes; 0: any.
+  static int64_t MemoryAlignment(const StageToPlace& stage) {
+    return stage.of_warpgroup ? kChunks * kChunks * kChunkBytes : 0;
+  }
+  // A copy in rows that begins at element `start`, without the memory.
+  StagedMemory InRows(const StageToPlace& stage, const UOp* start) const;
   // Emits the stores of `stage`, with barriers around them if it is in local memory.
   StagedMemory Fill(const StageToPlace& stage);
   // Orders the loops that fill a private copy by the addresses that they read. If rows of memory

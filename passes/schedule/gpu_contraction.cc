@@ -190,17 +190,30 @@ std::optional<std::vector<Directive>> Apply(const cost::MatrixTile& tile,
   const auto outside = [&](const std::string& axis, int64_t size) {
     return to.Size(axis) == size ? std::string() : axis + ".0";
   };
-  const std::string rows = outside(row, instruction.m), lanes = outside(lane, instruction.n);
+  // A warpgroup's instruction has all columns of a tile.
+  const int64_t own_lanes = instruction.is_warpgroup ? 1 : tile.lanes;
+  const int64_t columns = instruction.n * (instruction.is_warpgroup ? tile.lanes : 1);
+  const std::string rows = outside(row, instruction.m), lanes = outside(lane, columns);
   std::string terms = outside(term, instruction.k);
-  to.Try(directive::Matrix{row, lane, term});
+  if (instruction.is_warpgroup) {
+    to.Try(directive::Warpgroup{row, lane, term, columns});
+  } else {
+    to.Try(directive::Matrix{row, lane, term});
+  }
   const auto divide = [&](const std::string& axis, int64_t own, int64_t units) {
     if (axis.empty()) return;
     const std::string rest = BindInner<directive::Upcast>(to, axis, own);
     if (!rest.empty()) BindInner<directive::Local>(to, rest, units);
   };
   divide(rows, tile.rows, tile.row_units);
-  divide(lanes, tile.lanes, tile.lane_units);
-  if (!terms.empty()) terms = to.Split(terms, tile.depth / instruction.k).first;
+  divide(lanes, own_lanes, tile.lane_units);
+  if (!terms.empty()) {
+    const auto [blocks, steps] = to.Split(terms, tile.depth / instruction.k);
+    terms = blocks;
+    // A warpgroup waits once for the instructions of a block.
+    if (instruction.is_warpgroup && !steps.empty())
+      to.Try(directive::Unroll{{steps, std::nullopt}});
+  }
   for (const size_t number : axes.packed) {
     // Without a loop over blocks of terms, the factors are read from memory.
     if (terms.empty()) break;
@@ -322,11 +335,22 @@ std::optional<BodySchedules> ProposeMatrixTiles(const BodyRequest& request, Kern
   if (!instruction || (instruction->a == Scalar::kF32 && is_exact)) return std::nullopt;
   const auto problem = MergedProblem(request, kernel, found, instruction);
   if (!problem) return std::nullopt;
-  return Tiled(
-      BestMatrixTiles(problem->size, *instruction, target, kRankedTiles + request.considered),
-      kRankedTiles, problem->nest, [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
-        return Apply(tile, *instruction, problem->axes, s, target);
-      });
+  const auto tiled = [&](const MatrixInstruction& by) {
+    return Tiled(BestMatrixTiles(problem->size, by, target, kRankedTiles + request.considered),
+                 kRankedTiles, problem->nest,
+                 [&](const cost::MatrixTile& tile, loop_nest::LoopNest& s) {
+                   return Apply(tile, by, problem->axes, s, target);
+                 });
+  };
+  std::optional<BodySchedules> out = tiled(*instruction);
+  const auto of_warpgroup =
+      WarpgroupInstructionFor(instruction->a, instruction->b, instruction->accumulator);
+  if (!of_warpgroup || !target.HasWarpgroupInstructions()) return out;
+  std::optional<BodySchedules> more = tiled(*of_warpgroup);
+  if (!out || !more) return out ? out : more;
+  llvm::append_range(out->schedules, more->schedules);
+  llvm::append_range(out->others, more->others);
+  return out;
 }
 
 // Two axes of the result and one of the terms are tiled, each of which may be merged from several:

@@ -60,6 +60,21 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
+// ---- Instructions that the driver's OpenCL refuses, since it compiles for sm_90 without its own
+// instructions: comments that begin so stand in for them (codegen/opencl/ptx.cc).
+constexpr std::string_view kHopperOnly = "// sm_90a: ", kTarget = ".target sm_90";
+
+// The line with the instructions that its comment holds, or with the architecture that has them;
+// empty for any other line.
+std::string WithHopper(std::string_view line) {
+  if (const size_t at = line.find(kHopperOnly); at != std::string_view::npos) {
+    return Cat("\t", line.substr(at + kHopperOnly.size()), "\n");
+  }
+  const std::string_view words = Trimmed(line);
+  if (!words.starts_with(kTarget) || words.starts_with(Cat(kTarget, "a"))) return "";
+  return Cat(kTarget, "a", words.substr(kTarget.size()), "\n");
+}
+
 // Returns nothing unless the line is exactly one instruction.
 std::optional<Instruction> Parse(std::string_view line) {
   line = Trimmed(line);
@@ -217,11 +232,13 @@ std::optional<std::string> RepairPtx(std::string_view ptx, bool may_contract) {
       if (line.find(name) != std::string_view::npos) three[function] = true;
     }
   });
+  const bool has_hopper = ptx.find(kHopperOnly) != std::string_view::npos;
   std::string out;
   bool changed = false;
   ForEachLine(ptx, [&](std::string_view line, size_t function) {
-    const std::optional<Instruction> i = Parse(line);
-    const std::string replacement = i ? Replacement(*i, three[function], may_contract) : "";
+    std::string replacement = has_hopper ? WithHopper(line) : "";
+    const std::optional<Instruction> i = replacement.empty() ? Parse(line) : std::nullopt;
+    if (i) replacement = Replacement(*i, three[function], may_contract);
     changed = changed || !replacement.empty();
     out += replacement.empty() ? Cat(line, "\n") : replacement;
   });

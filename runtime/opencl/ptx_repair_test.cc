@@ -98,6 +98,22 @@ TEST(PtxRepair, OthersAreLeftAlone) {
   EXPECT_FALSE(RepairPtx(two));
 }
 
+TEST(PtxRepair, CommentsBecomeInstructionsOfHopper) {
+  const auto ptx = [](const char* target, const std::string& line) {
+    return Cat(".version 9.0\n.target ", target, ", texmode_independent\n.entry k()\n{\n", line,
+               "\tneg.s16 \t%rs2, %rs1;\n\tret;\n}\n");
+  };
+  const std::string plain = *RepairPtx(ptx("sm_90", "")), fence = "wgmma.fence.sync.aligned;\n";
+  std::string expected = ptx("sm_90a", "\t" + fence);
+  const std::string repaired = *RepairPtx(ptx("sm_90", "\t// sm_90a: " + fence));
+  EXPECT_EQ(repaired.substr(0, repaired.find(fence)), expected.substr(0, expected.find(fence)));
+  // The rest is repaired as in other programs.
+  EXPECT_EQ(repaired.substr(repaired.find(fence) + fence.size()),
+            plain.substr(plain.find("{\n") + 2));
+  EXPECT_EQ(RepairPtx(ptx("sm_90a", "\t// sm_90a: " + fence)), repaired);
+  EXPECT_EQ(RepairPtx(ptx("sm_90", "\t// sm_90: " + fence))->find("sm_90a"), std::string::npos);
+}
+
 TEST(PtxRepair, OnlyTextOfPtx) {
   EXPECT_FALSE(RepairPtx(""));
   EXPECT_FALSE(RepairPtx("neg.s16 %rs2, %rs1;\n"));

@@ -36,6 +36,12 @@ std::string_view PresetFor(const DeviceInfo& device) {
   return "cl-gpu";
 }
 
+// Matrix instructions of warpgroups are those of one architecture: no later one has them.
+void KeepWarpgroups(const DeviceInfo& device, passes::Target& target) {
+  constexpr int kHopper = 90;
+  if (device.compute_capability != kHopper) target.warpgroup_flops_per_second = 0;
+}
+
 }  // namespace
 
 passes::Target TargetForDevice(const DeviceInfo& device) {
@@ -73,6 +79,7 @@ passes::Target TargetForDevice(const DeviceInfo& device) {
   replace(target.shared_cache_bytes, device.shared_cache);
   if (device.warp_size > 0) target.subgroup_size = static_cast<int>(device.warp_size);
   if (device.compute_units > 0) target.compute_units = static_cast<int>(device.compute_units);
+  KeepWarpgroups(device, target);
   return target;
 }
 
@@ -83,6 +90,7 @@ absl::StatusOr<passes::Target> ChooseTarget(std::string_view wish, std::string_v
   absl::StatusOr<passes::Target> target = passes::FindTarget(wish);
   // The OpenCL renderer writes dot4 as PTX.
   if (target.ok() && !device.is_native && !device.is_nvidia) target->dot4_rate = 0;
+  if (target.ok()) KeepWarpgroups(device, *target);
   if (!target.ok() || !device.is_native) return target;
   passes::Target adapted = llvm_ir::Adapted(*std::move(target));
   adapted.byte_dots = adapted.byte_dots && device.byte_dots;

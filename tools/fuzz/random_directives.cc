@@ -46,7 +46,7 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
       if (is_local && rng.Percent(60)) {
         directive.args.push_back(rng.Percent(50) ? DirectiveArg{"ahead", 0} : DirectiveArg{"", 2});
       }
-    } else if (kind.name == "matrix") {
+    } else if (kind.name == "matrix" || kind.name == "warpgroup") {
       // Rows, columns and terms, each rounded up to what one instruction computes.
       std::vector<std::string> globals, reduces;
       for (const loop_nest::LoopAxis& a : schedule->axes) {
@@ -55,14 +55,19 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
       }
       if (globals.size() < 2 || reduces.empty() || schedule->packed.size() < 2) continue;
       constexpr int64_t kTerms = 32;  // a multiple of what any instruction takes
-      for (const int64_t n :
-           {loop_nest::MatrixAxes::kRows, loop_nest::MatrixAxes::kColumns, kTerms}) {
+      const bool is_wide = kind.name == "warpgroup" || rng.Percent(50);
+      directive.name = is_wide ? "warpgroup" : "matrix";
+      const int64_t rows = is_wide ? 64 : loop_nest::MatrixAxes::kRows,
+                    columns =
+                        is_wide ? rng.Pick({16, 32, 64, 128}) : loop_nest::MatrixAxes::kColumns;
+      for (const int64_t n : {rows, columns, kTerms}) {
         const std::string name = rng.Pick(n == kTerms ? reduces : globals);
         const Directive pad{"padto", {{name, 0}, {"", n}}};
         if (directive::ApplyDirective(*schedule, pad, target).ok())
           kernel.directives.push_back(pad);
         directive.args.push_back({name, 0});
       }
+      if (is_wide) directive.args.push_back({"", columns});
     } else {
       directive.args.push_back({first.name, 0});
       if (kind.name == "order") {
@@ -99,8 +104,19 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
         directive.args.push_back({"", n});
       }
     }
-    if (directive::ApplyDirective(*schedule, directive, target).ok())
-      kernel.directives.push_back(directive);
+    if (!directive::ApplyDirective(*schedule, directive, target).ok()) continue;
+    kernel.directives.push_back(directive);
+    // A warpgroup's instruction reads copies in local memory, and is none without them.
+    if (directive.name != "warpgroup" || rng.Percent(20)) continue;
+    const int64_t buffers = rng.Pick({1, 3, 4});
+    for (size_t p = 0; p < schedule->packed.size(); ++p) {
+      Directive copy{
+          "pack",
+          {{"p" + std::to_string(p), 0}, {directive.args[2].ident + ".0", 0}, {"local", 0}}};
+      if (buffers > 1) copy.args.insert(copy.args.end(), {{"ahead", 0}, {"", buffers}});
+      if (directive::ApplyDirective(*schedule, copy, target).ok())
+        kernel.directives.push_back(copy);
+    }
   }
 }
 
