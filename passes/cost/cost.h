@@ -18,11 +18,11 @@ struct Cost {
   // the nearest memory and of waits; and their names.
   llvm::SmallVector<double, 5> memory;
   llvm::SmallVector<std::string_view, 5> levels;
-  double utilization = 1;                  // share of the device that computes
+  double utilization = 1;         // share of the device that computes
   bool overlaps_compute = false;  // while compute lasts, work-items do the rest
-  double launch = 0;                       // seconds of the launch
-  double groups = 0;          // seconds in which the kernel and its work-groups begin and end
-  double not_overlapped = 0;  // the part of the shorter terms by which they delay the longest
+  double launch = 0;              // seconds of the launch
+  double groups = 0;              // seconds in which the kernel and its work-groups begin and end
+  double not_overlapped = 0;      // the part of the shorter terms by which they delay the longest
 
   double Total() const { return launch + OnDevice(); }
   // Without the launch, as the device's own clock measures it.

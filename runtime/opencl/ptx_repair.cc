@@ -61,7 +61,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // ---- Instructions that the driver's OpenCL refuses, since it compiles for sm_90 without its own
-// instructions: comments that begin so stand in for them (codegen/opencl/ptx.cc).
+// instructions: comments that begin so are in their place (codegen/opencl/ptx.cc).
 constexpr std::string_view kHopperOnly = "// sm_90a: ", kTarget = ".target sm_90";
 
 // The line with the instructions that its comment holds, or with the architecture that has them;
