@@ -258,7 +258,9 @@ const UOp* IndexLowering::StepMovement(const Key& key, std::vector<Key>& missing
   }
   // The copy of a packed value already has zeros wherever a predicate between it and this op is
   // false.
-  if (!clause || packed_valid_.Get(value) || ZeroOutside(value, clause, 4)) return value;
+  const UOp* copied = value;
+  while (copied->op == Op::kCast) copied = copied->src(0);
+  if (!clause || packed_valid_.Get(copied) || ZeroOutside(value, clause, 4)) return value;
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
 }
 

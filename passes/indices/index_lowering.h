@@ -142,7 +142,7 @@ class IndexLowering {
   const UOp* WarpgroupTerms(const loop_nest::MatrixAxes& m, const UOp* left, const UOp* right,
                             const UOp* term, ReduceAt& plan);
   // Puts the axes of a copy in an order that such an instruction reads; `stride`: of its source.
-  void OrderForWarpgroup(PackedAt& plan,
+  void OrderForWarpgroup(PackedAt& plan, const loop_nest::Copy& copy,
                          llvm::function_ref<int64_t(const PackedAt::Axis&)> stride) const;
   // Whether `x` is an element of a staged value of which work-items own pairs of neighbours.
   bool OwnsPairs(const UOp* x) const;

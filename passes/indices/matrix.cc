@@ -309,8 +309,8 @@ void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x,
     }
     return out;
   };
+  if (nest_.matrices[0].IsWarpgroup()) return OrderForWarpgroup(plan, copy, stride);
   if (llvm::none_of(plan.axes, [&](const PackedAt::Axis& a) { return stride(a) == 1; })) return;
-  if (nest_.matrices[0].IsWarpgroup()) return OrderForWarpgroup(plan, stride);
   llvm::stable_sort(plan.axes, [&](const PackedAt::Axis& a, const PackedAt::Axis& b) {
     return stride(a) > stride(b);
   });

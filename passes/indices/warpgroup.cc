@@ -26,10 +26,12 @@ struct FactorInMemory {
 }  // namespace
 
 void IndexLowering::OrderForWarpgroup(
-    PackedAt& plan, llvm::function_ref<int64_t(const PackedAt::Axis&)> stride) const {
+    PackedAt& plan, const loop_nest::Copy& copy,
+    llvm::function_ref<int64_t(const PackedAt::Axis&)> stride) const {
   const auto is_term = [&](const PackedAt::Axis& a) { return !nest_.base[a.base].IsStored(); };
-  const bool by_terms = llvm::any_of(
-      plan.axes, [&](const PackedAt::Axis& a) { return is_term(a) && stride(a) == 1; });
+  const auto is_adjacent = [&](const PackedAt::Axis& a) { return !is_term(a) && stride(a) == 1; };
+  const bool by_terms = BitWidth(copy.node->dtype.scalar()) != 16 ||
+                        llvm::none_of(plan.axes, is_adjacent);
   // The parts of one base axis lie together, the outermost first. Rows along the results have 64 of
   // them: parts of whole rows come first.
   constexpr int64_t kRow = 64;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/opencl/ptx_repair.h"
 
 namespace tg::opencl {
 namespace {
@@ -59,6 +62,23 @@ cl_mem MakeMemory(const Device& d, const interpret::HostBuffer& buffer,
                        bytes.data(), &error);
 }
 
+// The program as the runtime builds it on NVIDIA's devices, whose binaries are PTX.
+cl_program Rewritten(const Device& d, cl_program program, const char* options, cl_int& error) {
+  size_t size = 0;
+  clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+  std::string binary(size, '\0');
+  char* out = binary.data();
+  clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof out, &out, nullptr);
+  const std::optional<std::string> text = runtime::RepairPtx(binary, /*may_contract=*/true);
+  if (!text) return program;
+  clReleaseProgram(program);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text->data());
+  size = text->size();
+  program = clCreateProgramWithBinary(d.context, 1, &d.id, &size, &bytes, nullptr, &error);
+  if (error == CL_SUCCESS) error = clBuildProgram(program, 1, &d.id, options, nullptr, nullptr);
+  return program;
+}
+
 absl::Status Check(cl_int error, std::string_view what) {
   if (error == CL_SUCCESS) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(std::string(what), " failed with ", error));
@@ -81,6 +101,7 @@ absl::Status RunOnDevice(const std::string& source, const codegen::RenderedKerne
   const char* options =
       config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
   if (error == CL_SUCCESS) error = clBuildProgram(program, 1, &d.id, options, nullptr, nullptr);
+  if (error == CL_SUCCESS) program = Rewritten(d, program, options, error);
   std::string log(1 << 16, '\0');
   size_t size = 0;
   clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &size);
