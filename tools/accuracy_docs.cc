@@ -91,8 +91,9 @@ are the expansions of `log2`, `sqrt`, `recip` and `div`, which use integers wher
 Where a GPU's matrix instructions sum products of f32, they take each factor [in two parts](design.md): a product has an
 error of 2^-19 of itself at most, 2^-22 on average, and of 2^-136 of the other factor where one is below 2^-115. Sums of
 these products are rounded like others. With the flag `no-reassociate` there are multiply-adds. With the flag `tf32`
-(`--allow=tf32`), each factor is rounded once, to 10 bits of mantissa: a product has an error of some 2^-10 of itself at
-most, and of 2^-137 of the other factor where one is below 2^-126; a factor of 2^128 - 2^116 or more is infinite.
+(`--allow=tf32`), each factor is rounded once, to 10 bits of mantissa, to the nearest or towards zero: a product has an
+error of some 2^-9 of itself at most, and of 2^-136 of the other factor where one is below 2^-126; a factor of
+2^128 - 2^116 or more may be infinite.
 
 | op | type | OpenCL | PoCL | own | interpreter |
 | --- | --- | --- | --- | --- | --- |

@@ -286,8 +286,8 @@ std::vector<std::string> WgmmaText(const MatrixInstruction& m, int columns, bool
   std::vector<std::string> lines = {
       absl::StrCat(kHopperOnly, "{ .reg .pred p; setp.ne.b32 p, 1, 0; "),
       absl::StrCat("wgmma.mma_async.sync.aligned.m", m.m, "n", columns, "k", m.k, ".",
-                   PtxType(m.accumulator, false), ".", PtxType(m.a, false), ".",
-                   PtxType(m.b, false), " {")};
+                   PtxType(m.accumulator, false), ".", PtxType(m.a, m.tf32), ".",
+                   PtxType(m.b, m.tf32), " {")};
   constexpr int kPerLine = 16;
   for (int i = 0; i < sums; ++i) {
     if (i % kPerLine == 0) lines.emplace_back();

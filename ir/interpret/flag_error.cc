@@ -76,10 +76,11 @@ bool RoundsFactors(const UOp* u, ModuleFlags flags) {
   return u->op == Op::kMul && u->dtype.scalar() == Scalar::kF32 && flags.has(ModuleFlag::kTf32);
 }
 
-// The error of product `y` if both factors are first rounded to tf32: by 2^-11 of themselves, or
-// below its least normal number by 2^-137. Factors beyond its greatest number become infinite.
+// The error of product `y` if both factors are first rounded to tf32, to the nearest or towards
+// zero: by 2^-10 of themselves, or below its least normal number by 2^-136. Factors beyond its
+// greatest number become infinite.
 double ErrorOfRounded(std::span<const double> x, double y) {
-  constexpr double kRounding = 0x1p-11, kTiny = 0x1p-137, kInfiniteFrom = 0x1.ffep127;
+  constexpr double kRounding = 0x1p-10, kTiny = 0x1p-136, kInfiniteFrom = 0x1.ffep127;
   const double a = std::fabs(x[0]), b = std::fabs(x[1]);
   if (std::isinf(y) || std::max(a, b) >= kInfiniteFrom) {
     return std::numeric_limits<double>::infinity();

@@ -14,7 +14,9 @@ namespace {
 
 constexpr auto kItems = static_cast<size_t>(MatrixInstruction::kWarpgroup);
 
-double ValueOf(Scalar type, int64_t bits) {
+// The value of a sum, or of a factor: of tf32, whose last bits are ignored, with `mask`.
+double ValueOf(Scalar type, int64_t bits, uint32_t mask = ~uint32_t{0}) {
+  if (type == Scalar::kF32) return DoubleFromBits(type, static_cast<uint32_t>(bits) & mask);
   return IsFloat(type) ? DoubleFromBits(type, bits) : static_cast<double>(bits);
 }
 
@@ -71,7 +73,7 @@ bool Machine::Wgmma(const UOp* u) {
           if (access.Read(element, &bits) != AccessError::kNone) {
             return Explain(u, access, static_cast<int64_t>(first), element);
           }
-          factors[which].push_back(ValueOf(types[which], bits));
+          factors[which].push_back(ValueOf(types[which], bits, mi.tf32 ? 0xffffe000u : ~0u));
         }
       }
     }

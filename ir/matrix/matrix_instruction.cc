@@ -19,6 +19,7 @@ constexpr MatrixInstruction kInstructions[] = {
     {"m16n8k32.s32.u8.s8", 16, 8, 32, kU8, kI8, kI32},
     {"m64n8k16.f32.f16", 64, 8, 16, kF16, kF16, kF32, false, false, true},
     {"m64n8k16.f32.bf16", 64, 8, 16, kBF16, kBF16, kF32, false, false, true},
+    {"m64n8k8.f32.tf32", 64, 8, 8, kF32, kF32, kF32, true, false, true},
     {"m64n8k32.s32.s8.s8", 64, 8, 32, kI8, kI8, kI32, false, false, true},
     {"m64n8k32.s32.u8.u8", 64, 8, 32, kU8, kU8, kI32, false, false, true},
     {"m64n8k32.s32.s8.u8", 64, 8, 32, kI8, kU8, kI32, false, false, true},
@@ -46,9 +47,11 @@ std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar
   return best;
 }
 
-std::optional<MatrixInstruction> WarpgroupInstructionFor(Scalar a, Scalar b, Scalar accumulator) {
+std::optional<MatrixInstruction> WarpgroupInstructionFor(Scalar a, Scalar b, Scalar accumulator,
+                                                         ModuleFlags flags) {
   for (const MatrixInstruction& mi : kInstructions) {
-    if (mi.is_warpgroup && mi.a == a && mi.b == b && mi.accumulator == accumulator) return mi;
+    if (!mi.is_warpgroup || (mi.tf32 && !flags.has(ModuleFlag::kTf32))) continue;
+    if (mi.a == a && mi.b == b && mi.accumulator == accumulator) return mi;
   }
   return std::nullopt;
 }

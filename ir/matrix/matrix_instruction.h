@@ -46,8 +46,10 @@ std::optional<MatrixInstruction> FindMatrixInstruction(std::string_view name);
 std::optional<MatrixInstruction> MatrixInstructionFor(Scalar a, Scalar b, Scalar accumulator,
                                                       ModuleFlags flags);
 
-// The same for warpgroups, which only have instructions whose factors memory holds as they are.
-std::optional<MatrixInstruction> WarpgroupInstructionFor(Scalar a, Scalar b, Scalar accumulator);
+// The same for warpgroups, whose instructions take factors as memory holds them: of f32, where
+// ModuleFlag::kTf32 allows it, they ignore the last 13 bits.
+std::optional<MatrixInstruction> WarpgroupInstructionFor(Scalar a, Scalar b, Scalar accumulator,
+                                                         ModuleFlags flags);
 
 // How local memory holds a factor of a warpgroup's instruction: in rows of `row` elements, 32 to
 // 128 bytes, along the terms; or, if `blocks` is positive, along the results, in blocks of `row`

@@ -68,8 +68,9 @@ absl::StatusOr<MatrixInstruction> InstructionFor(const loop_nest::LoopNest& nest
     return Illegal("a factor does not vary along axis ", nest.axes[axes[2]].name);
   }
   const Scalar sums = product->dtype.scalar();
-  const auto instruction = of_warpgroup ? WarpgroupInstructionFor(a->type, b->type, sums)
-                                        : MatrixInstructionFor(a->type, b->type, sums, nest.flags);
+  const auto instruction = of_warpgroup
+                               ? WarpgroupInstructionFor(a->type, b->type, sums, nest.flags)
+                               : MatrixInstructionFor(a->type, b->type, sums, nest.flags);
   if (instruction) return *instruction;
   return Illegal("there is no matrix instruction ", of_warpgroup ? "of a warpgroup " : "",
                  "that multiplies ", std::string(GetScalarInfo(a->type).text), " by ",

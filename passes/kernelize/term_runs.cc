@@ -68,7 +68,9 @@ bool IsNormalized(const UOp* value, ShapeMap& shapes) {
 
 class RunsWriter {
  public:
-  RunsWriter(Body& body, ShapeMap& shapes) : b_(*body.context), shapes_(shapes) {}
+  // `rounds`: matrix instructions of warpgroups take f32, too.
+  RunsWriter(Body& body, ShapeMap& shapes, bool rounds)
+      : b_(*body.context), shapes_(shapes), rounds_(rounds) {}
 
   // The same sum; null if it is none of this kind.
   const UOp* Rewritten(const UOp* u) {
@@ -96,9 +98,9 @@ class RunsWriter {
       if (uses < kLeastUses * (kRunBytes / run)) return nullptr;
     }
     if (!moves || !MatrixInstructionFor(a, b, product->dtype.scalar(), {})) return nullptr;
-    // Halves whose results are next to each other are transposed by `ldmatrix`, which bytes are
-    // not: the rows of a plain matrix are stored once more too.
-    const bool gathers = ByteSize(a) == 1 || windows > 1;
+    // Halves whose results are next to each other are transposed by `ldmatrix`, or taken as they
+    // are, which others are not: the rows of a plain matrix are stored once more too.
+    const bool gathers = ByteSize(a) == 1 || (ByteSize(a) == 4 && rounds_) || windows > 1;
     if (!gathers) return nullptr;
     const std::vector<int64_t> order = LastTerm(u, axis);
     const UOp* factors[2];
@@ -187,6 +189,7 @@ class RunsWriter {
 
   Builder b_;
   ShapeMap& shapes_;
+  const bool rounds_;
 };
 
 }  // namespace
@@ -197,7 +200,8 @@ void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
       !target.HasAsyncCopies()) {
     return;
   }
-  RunsWriter writer(body, shapes);
+  RunsWriter writer(body, shapes,
+                    target.HasWarpgroupInstructions() && module.flags.has(ModuleFlag::kTf32));
   RewriteGraph(body, fused, order, [&](const UOp* u) { return writer.Rewritten(u); });
 }
 

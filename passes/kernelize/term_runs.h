@@ -18,7 +18,8 @@ namespace tg::kernelize {
 // need be with a zero, and there are columns of zeros where they make the rows of a window whole
 // instructions. Copies of params are moved to @init (hoist.h); a value that only convolutions read
 // is stored like this in the first place, unless it is normalized: a norm is stored as it is, and
-// copied. Likewise sums of products of bytes over one axis. Reassociates the sum. Updates `fused`
+// copied. Likewise sums of products of bytes over one axis,
+// or of f32 that may be rounded to tf32. Reassociates the sum. Updates `fused`
 // (prepare.h).
 void LayTermsInRuns(const Module& module, Body& body, ShapeMap& shapes,
                     const passes::Target& target, NodeSet& fused, UOpSpan order);

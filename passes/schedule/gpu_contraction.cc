@@ -343,8 +343,8 @@ std::optional<BodySchedules> ProposeMatrixTiles(const BodyRequest& request, Kern
                  });
   };
   std::optional<BodySchedules> out = tiled(*instruction);
-  const auto of_warpgroup =
-      WarpgroupInstructionFor(instruction->a, instruction->b, instruction->accumulator);
+  const auto of_warpgroup = WarpgroupInstructionFor(instruction->a, instruction->b,
+                                                    instruction->accumulator, request.module.flags);
   if (!of_warpgroup || !target.HasWarpgroupInstructions()) return out;
   std::optional<BodySchedules> more = tiled(*of_warpgroup);
   if (!out || !more) return out ? out : more;
