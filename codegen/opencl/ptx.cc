@@ -229,15 +229,24 @@ PtxFunction CopyAsyncFunction(int bytes, bool gated) {
   return f;
 }
 
-PtxFunction HalfFunction(bool narrows) {
+PtxFunction HalfFunction(Scalar from, Scalar to, int lanes) {
   PtxFunction f;
-  f.name = narrows ? "cvt_f16_f32" : "cvt_f32_f16";
-  const std::string from = narrows ? "float" : "ushort", to = narrows ? "ushort" : "float";
-  f.text =
-      absl::StrCat("static inline ", to, " ", f.name, "(", from, " x) {\n  ", to,
-                   " result;\n  asm(\"cvt", narrows ? ".rn.f16.f32" : ".f32.f16",
-                   " %0, %1;\" : ", narrows ? "\"=h\"(result) : \"f\"" : "\"=f\"(result) : \"h\"",
-                   "(x));\n  return result;\n}\n");
+  const bool narrows = to != Scalar::kF32, packs = lanes == 2;
+  const std::string pair = packs ? "x2" : "", n = packs ? "2" : "";
+  const std::string to_type = absl::StrCat(PtxType(to, false), pair);
+  const std::string in = absl::StrCat(narrows ? "float" : "ushort", n);
+  const std::string out = absl::StrCat(narrows ? "ushort" : "float", n);
+  f.name = absl::StrCat("cvt_", to_type, "_", PtxType(from, false));
+  // The first operand of a pair becomes the upper half.
+  f.text = absl::StrCat(
+      "static inline ", out, " ", f.name, "(", in, " x) {\n  ", packs ? "uint" : out,
+      " result;\n  asm(\"cvt", narrows ? ".rn." : ".", to_type, ".", PtxType(from, false),
+      packs ? " %0, %1, %2" : " %0, %1", ";\" : \"=",
+      packs     ? "r"
+      : narrows ? "h"
+                : "f",
+      "\"(result) : \"", narrows ? "f" : "h", packs ? "\"(x.s1), \"f\"(x.s0)" : "\"(x)",
+      ");\n  return ", packs ? "as_ushort2(result)" : "result", ";\n}\n");
   return f;
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "ir/uop.h"
+#include "passes/legalize/float_types.h"
 #include "passes/target.h"
 
 namespace tg::devectorize {
@@ -29,6 +30,10 @@ inline int AluLanes(const passes::Target& target, Scalar s) {
 // Lanes of one vector in the elementwise op `u`, determined by its widest scalar type. bool adapts
 // to the other types.
 inline int AluLanes(const passes::Target& target, const UOp* u) {
+  if (u->op == Op::kCast && u->src(0)->dtype.scalar() == Scalar::kF32 &&
+      legalize::ConvertsPairs(target, u->dtype.scalar())) {
+    return 2;
+  }
   int lanes = kMaxLanes;
   bool only_bool = true;
   const auto consider = [&](DType t) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,26 +13,19 @@
 #include "ir/matrix/matrix_instruction.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "passes/analysis/structural_key.h"
 #include "passes/cost/bounds.h"
 #include "passes/kernelize/convolution.h"
 #include "passes/kernelize/copy_nodes.h"
+#include "passes/kernelize/fixed_values.h"
 #include "passes/kernelize/rewrite_graph.h"
 #include "passes/kernelize/winograd.h"
 
 namespace tg::kernelize {
 namespace {
 
-// A convolution alone: a module that reads its input and weights from buffers.
-struct Alone {
-  explicit Alone(const ModuleFlags& flags) {
-    module.flags = flags;
-    module.graphs.push_back(std::make_unique<Graph>());
-    module.graphs[0]->name = "main";
-  }
-  Body& body() { return module.graphs[0]->body; }
-
-  Module module;
+// A convolution that reads its input and weights from buffers.
+struct Alone : GraphAlone {
+  using GraphAlone::GraphAlone;
   const UOp* reduce = nullptr;
 };
 
@@ -49,22 +41,10 @@ class FormChooser {
         predict_(predict),
         fused_(fused),
         remarks_(remarks),
-        convolutions_(shapes) {
-    for (const BufferDecl& decl : module.buffers) {
-      if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
-    }
-  }
+        convolutions_(shapes),
+        fixed_(module, b_.context(), fused) {}
 
-  // Notes whether no input reaches `u`, whose sources were seen before.
-  void See(const UOp* u) {
-    bool fixed = u->num_srcs > 0 || IsConst(u) || u->op == Op::kIota;
-    if (u->op == Op::kBuffer) {
-      fixed = params_.contains(b_.context().String(static_cast<StringId>(u->word())));
-    }
-    if (fixed && llvm::all_of(u->srcs(), [&](const UOp* s) { return fixed_.Contains(s); })) {
-      fixed_.Insert(u);
-    }
-  }
+  void See(const UOp* u) { fixed_.See(u); }
 
   // The same sum in the form that is the fastest; null if that is the one it has.
   const UOp* Rewritten(const UOp* u) {
@@ -121,40 +101,22 @@ class FormChooser {
 
   std::unique_ptr<Alone> CopyAlone(const Convolution& c) {
     auto out = std::make_unique<Alone>(module_.flags);
-    Builder b(*out->body().context);
     NodeMap<const UOp*> map;
     const auto buffer = [&](std::string_view name, const UOp* u, Role role) {
-      BufferDecl decl;
-      decl.name = name;
-      decl.dtype = u->dtype;
-      decl.role = role;
-      for (const Dim& d : shapes_.Of(u)) decl.shape.push_back({d.value(), ""});
-      out->module.buffers.push_back(std::move(decl));
-      return b.Buffer(name, u->dtype);
+      return out->AddBuffer(name, u->dtype, shapes_.Of(u), role);
     };
     map[c.input] = buffer("x", c.input, Role::kInput);
     map[c.weights] =
         buffer("w", c.weights, fixed_.Contains(c.weights) ? Role::kParam : Role::kInput);
     buffer("y", c.reduce, Role::kOutput);
-    out->reduce = CopyNodes(c.reduce, b_.context(), b.context(), map);
+    out->reduce = CopyNodes(c.reduce, b_.context(), *out->body().context, map);
     return out;
-  }
-
-  void SetResult(Alone& alone, const UOp* value) const {
-    Builder b(*alone.body().context);
-    const std::string_view target = "y";
-    alone.body().root = b.Sink(UOpSpan(&value, 1), std::span(&target, 1));
   }
 
   std::string Key(const Convolution& c) {
     const std::unique_ptr<Alone> alone = CopyAlone(c);
-    SetResult(*alone, alone->reduce);
-    std::string key = analysis::StructuralKey(alone->body(), alone->body().Order());
-    for (const BufferDecl& decl : alone->module.buffers) {
-      absl::StrAppend(&key, static_cast<int>(decl.role));
-      for (const auto& d : decl.shape) absl::StrAppend(&key, ",", d.size);
-    }
-    return key;
+    alone->SetResult(alone->reduce, "y");
+    return alone->Key();
   }
 
   double Seconds(const Convolution& c, const WinogradForm* form) {
@@ -166,7 +128,7 @@ class FormChooser {
       const auto own = Convolutions(shapes).Find(alone->reduce, WinogradForm::kWindow);
       value = ByTiles(b, shapes, *own, *form);
     }
-    SetResult(*alone, value);
+    alone->SetResult(value, "y");
     return predict_(alone->module);
   }
 
@@ -178,8 +140,7 @@ class FormChooser {
   const NodeSet& fused_;
   std::string& remarks_;
   Convolutions convolutions_;
-  std::unordered_set<std::string_view> params_;
-  NodeSet fixed_;
+  FixedValues fixed_;
   llvm::StringMap<const WinogradForm*> known_;
 };
 

@@ -7,13 +7,10 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/walk.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/kernelize/graph_alone.h"
 #include "passes/target.h"
 
 namespace tg::kernelize {
-
-// The predicted seconds of a run of a module of one graph, without what @init computes.
-using PredictModule = llvm::function_ref<double(Module&)>;
 
 // Rewrites convolutions in a prepared graph (prepare.h) where the module has `winograd` and not
 // `no-reassociate`, to the form that is predicted to be the fastest, by more than

@@ -31,6 +31,7 @@
 #include "passes/kernelize/row_softmax.h"
 #include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
+#include "passes/kernelize/stacked_products.h"
 #include "passes/kernelize/term_runs.h"
 #include "passes/kernelize/versions.h"
 
@@ -117,11 +118,15 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hois
     return s;
   }
   std::string moved;
+  const auto predict = [&](Module& alone) {
+    return PredictGraph(alone, hoister != nullptr, context);
+  };
   if (context.Flag("fuse")) {
-    ChooseConvolutionForms(
-        module, body, shapes, context.target,
-        [&](Module& alone) { return PredictGraph(alone, hoister != nullptr, context); }, fused,
-        moved, order.Get());
+    ChooseConvolutionForms(module, body, shapes, context.target, predict, fused, moved,
+                           order.Get());
+    if (hoister) {
+      StackProducts(module, body, shapes, context.target, predict, fused, moved, order.Get());
+    }
   }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());

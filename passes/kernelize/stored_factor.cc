@@ -51,15 +51,15 @@ const UOp* StoredFactor::ReadFrom(Context& context, const UOp* x,
   return x;
 }
 
+bool IsWidening(const UOp* u) {
+  return u->op == Op::kCast && ByteSize(u->src(0)->dtype.scalar()) <= ByteSize(u->dtype.scalar());
+}
+
 std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes,
                                        bool or_slice) {
   StoredFactor out;
-  // Not a cast that rounds, since its result is what is stored.
-  const auto widens = [](const UOp* u) {
-    return u->op == Op::kCast && ByteSize(u->src(0)->dtype.scalar()) <= ByteSize(u->dtype.scalar());
-  };
   const UOp* u = factor;
-  for (; IsMovement(u->op) || widens(u); u = u->src(0)) {
+  for (; IsMovement(u->op) || IsWidening(u); u = u->src(0)) {
     const std::optional<size_t> source =
         u->op == Op::kCast ? std::optional(axis) : SourceAxis(u, axis, shapes);
     if (!source && or_slice && u->op == Op::kShrink) break;

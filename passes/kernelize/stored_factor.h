@@ -33,6 +33,8 @@ struct StoredFactor {
 std::optional<StoredFactor> FindStored(const UOp* factor, size_t axis, ShapeMap& shapes,
                                        bool or_slice = false);
 
+// Whether `u` is a cast that does not round, so that what is stored is below it.
+bool IsWidening(const UOp* u);
 bool IsInnermost(const Shape& shape, size_t axis);
 // The axes in their order, with `axis` behind the others.
 std::vector<int64_t> WithLast(size_t rank, size_t axis);

@@ -10,6 +10,11 @@
 namespace tg::legalize {
 namespace {
 
+// The type that holds the raw bits of a value of type t. Accesses of f16 as f16 do not convert.
+DType RawType(DType t) {
+  return t.scalar() == Scalar::kF16 ? t : t.WithScalar(BitsType(t.scalar()));
+}
+
 class FloatTypes {
  public:
   FloatTypes(Body& body, const passes::Target& target)
@@ -26,8 +31,7 @@ class FloatTypes {
   }
   bool IsEmulated(DType t) const { return IsEmulated(t.value_scalar()); }
 
-  // Whether the type is only converted, by instructions of the device: f16, in inline PTX.
-  bool IsConverted(Scalar s) const { return s == Scalar::kF16 && target_.inline_ptx; }
+  bool IsConverted(Scalar s) const { return ConvertsPairs(target_, s); }
   bool InRegisters(const UOp* address) const {
     const UOp* memory = MemoryOf(address);
     return memory->op == Op::kScratch && memory->dtype.space() == AddrSpace::kReg;
@@ -45,10 +49,25 @@ class FloatTypes {
   const UOp* BitcastTo(const UOp* u, const UOp* x);
   // Rounds the f32 `x` to a value of type s, and remembers `x` for Unrounded.
   const UOp* Rounded(const UOp* x, Scalar s) {
-    const DType narrow = x->dtype.WithScalar(s);
-    const UOp* v = IsConverted(s) ? b_.Cast(b_.Cast(x, narrow), x->dtype) : RoundToFormat(b_, x, s);
+    const UOp* v;
+    if (IsConverted(s)) {
+      // Its bits are those of all lanes, also where single lanes are moved: two are converted at a
+      // time.
+      const UOp* narrow = b_.Cast(x, x->dtype.WithScalar(s));
+      v = Widened(narrow);
+      raw_[v] = {s, b_.Bitcast(narrow, RawType(narrow->dtype)), false};
+    } else {
+      v = RoundToFormat(b_, x, s);
+    }
     unrounded_[v] = x;
     return v;
+  }
+  // The f32 value of one of a type that is converted. That of bf16 is the upper half of its bits.
+  const UOp* Widened(const UOp* x) {
+    const DType word = x->dtype.WithScalar(Scalar::kU32);
+    if (x->dtype.scalar() != Scalar::kBF16) return b_.Cast(x, word.WithScalar(Scalar::kF32));
+    const UOp* bits = b_.Bitcast(x, word.WithScalar(Scalar::kU16));
+    return DecodeFloat(b_, b_.Cast(bits, word), Scalar::kBF16);
   }
   // The value before the rounding that gave `x`, for a store that rounds by itself; else `x`.
   const UOp* Unrounded(const UOp* x) const {
@@ -85,11 +104,6 @@ void FloatTypes::Unsupported(const UOp* u, std::string_view what) {
                                                   absl::string_view(what.data(), what.size())));
 }
 
-// The type that holds the raw bits of a value of type t. Accesses of f16 as f16 do not convert.
-DType RawType(DType t) {
-  return t.scalar() == Scalar::kF16 ? t : t.WithScalar(BitsType(t.scalar()));
-}
-
 bool IsConstant(const UOp* u) { return IsConst(u) || u->op == Op::kVConst; }
 
 const UOp* FloatTypes::BitsOf(const UOp* u, const UOp* x) {
@@ -97,7 +111,7 @@ const UOp* FloatTypes::BitsOf(const UOp* u, const UOp* x) {
   const DType raw_type = RawType(u->dtype);
   if (IsConstant(u)) return b_.context().Make(u->op, raw_type, {}, u->attr);
   if (const Raw& raw = raw_.Get(x); raw.bits && raw.scalar == s) return raw.bits;
-  if (IsConverted(s)) return b_.Cast(Unrounded(x), raw_type);
+  if (IsConverted(s)) return b_.Bitcast(b_.Cast(Unrounded(x), u->dtype), raw_type);
   return b_.Bitcast(b_.Cast(EncodeFloat(b_, x, s), raw_type.WithScalar(BitsType(s))), raw_type);
 }
 
@@ -139,10 +153,9 @@ const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
   if (srcs.size() > 1) raw[1] = BitsOf(u->src(1), srcs[1]);
   const UOp* bits = load(RawType(u->dtype), Span(raw));
   // An f16 is loaded twice here: as bits and as a number. The loads that nobody uses disappear.
-  const UOp* v = IsConverted(s) && InRegisters(srcs[0]) ? b_.Cast(bits, f32)
-                 : s == Scalar::kF16
-                     ? load(f32, srcs)
-                     : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
+  const UOp* v = s == Scalar::kF16 && !InRegisters(srcs[0]) ? load(f32, srcs)
+                 : IsConverted(s)                           ? Widened(b_.Bitcast(bits, u->dtype))
+                                  : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
   raw_[v] = {s, bits, true};
   return v;
 }
@@ -185,7 +198,7 @@ const UOp* FloatTypes::FromBits(const UOp* bits, DType t) {
   const DType word = t.WithScalar(BitsType(t.scalar()));
   const UOp* v =
       IsConverted(t.scalar())
-          ? b_.Cast(b_.Bitcast(bits, t), t.WithScalar(Scalar::kF32))
+          ? Widened(b_.Bitcast(bits, t))
           : DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)),
                         t.scalar());
   raw_[v] = {t.scalar(), b_.Bitcast(bits, RawType(t)), true};
@@ -230,7 +243,7 @@ const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
   switch (u->op) {
     case Op::kScratch:
       if (!t.is_pointer() || t.space() != AddrSpace::kReg || !IsEmulated(t.scalar())) return u;
-      if (IsConverted(t.scalar())) return u;
+      if (IsConverted(t.scalar())) return b_.context().Make(u->op, RawType(t), srcs, u->attr);
       return b_.context().Make(u->op, t.WithScalar(Scalar::kF32), srcs, u->attr);
     case Op::kIndex:
       return b_.context().Make(u->op, srcs[0]->dtype.WithLanes(t.lanes()), srcs);

@@ -23,6 +23,13 @@ namespace tg::legalize {
 // Whether LowerFloatTypes may change a body in which some node has type `s`.
 bool ConcernsFloatTypes(Scalar s, const passes::Target& target);
 
+// Whether the target does not compute in 16-bit floats of this type, but converts them by
+// instructions in inline PTX, from f32 two at a time.
+inline bool ConvertsPairs(const passes::Target& target, Scalar s) {
+  return (s == Scalar::kF16 || s == Scalar::kBF16) && target.inline_ptx &&
+         !passes::ComputesIn(target, s);
+}
+
 // Fails if the target cannot express the body: a matrix instruction on such a type, or f64 or
 // 64-bit integers on a target without them.
 absl::Status LowerFloatTypes(Body& body, const passes::Target& target);
