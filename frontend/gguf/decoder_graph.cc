@@ -84,7 +84,8 @@ Value DecoderGraph::Norm(Value x, const std::string& name, int64_t size) {
 Value DecoderGraph::Project(Value x, const std::string& name, int64_t rows, int64_t columns) {
   const Weight* weight = c_.weights.Get(name + ".weight", {rows, columns});
   if (!weight) return nullptr;
-  const bool in_halves = c_.half_products && !count_.Is(1);
+  // For few rows, halves of the weights would be written and read in place of their blocks.
+  const bool in_halves = c_.half_products && count_.is_symbolic();
   const Value y = (in_halves ? LinearInHalves : Linear)(g_, x, weight->type, Fields(g_, *weight));
   if (!c_.weights.Has(name + ".bias")) return y;
   const Weight* bias = c_.weights.Get(name + ".bias", {rows});

@@ -28,7 +28,7 @@ struct DecoderContext {
   RopeTable rope, window_rope;
   int64_t capacity = 0;  // positions that the cache holds
   CacheType cache_type = CacheType::kF16;
-  bool half_products = false;  // of weights and several rows
+  bool half_products = false;  // of weights and a symbolic number of rows
 };
 
 // The caches of a layer: [kv heads, capacity, size of a head]. Those of kQ8_0 are i8, and have

@@ -17,6 +17,7 @@ namespace tg::gguf {
 namespace {
 
 constexpr int64_t kBlock = LanguageModelOptions::kBlockTokens;
+constexpr int64_t kFew = LanguageModelOptions::kFewTokens;
 
 void Declare(Module& module, std::string_view name, Scalar dtype, Role role,
              std::vector<DeclDim> shape) {
@@ -112,20 +113,19 @@ int64_t BytesOfStep(const WeightStore& weights, const Hyperparameters& h) {
   return bytes;
 }
 
-// Adds a graph that writes `target`.
-absl::Status AddGraph(std::string_view name, std::string_view tokens, std::string_view target,
-                      const DecoderContext& c, Module& module, const std::string& path) {
-  const bool is_chunk = name != "decode";
+// Adds a graph that reads `columns` tokens in each of its rows, and writes `target`.
+absl::Status AddGraph(std::string_view name, std::string_view tokens, int64_t columns,
+                      std::string_view target, const DecoderContext& c, Module& module,
+                      const std::string& path) {
   Graph& graph = *module.graphs.emplace_back(std::make_unique<Graph>());
   graph.name = name;
   GraphBuilder g(module, graph.body);
+  const bool is_chunk = columns == kBlock;
   const Dim rows = is_chunk ? Dim(g.ir().Var("blocks")) : Dim(1);
-  const Dim columns = is_chunk ? kBlock : 1;
+  const Dim last = columns > 1 ? Dim(g.ir().Var(is_chunk ? "last" : "few_last")) : Dim(0);
   DecoderGraph decoder(c, g, rows, columns);
   const Value read = g.ir().Buffer(tokens, Scalar::kI32);
-  const Value result = name == "embed"
-                           ? decoder.States(read)
-                           : decoder.Logits(read, is_chunk ? Dim(g.ir().Var("last")) : Dim(0));
+  const Value result = name == "embed" ? decoder.States(read) : decoder.Logits(read, last);
   if (!g.ok()) return InvalidArgument(path, ": ", g.error());
   if (!result) return absl::OkStatus();  // the weights have the error
   const UOp* values[] = {result};
@@ -169,6 +169,8 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
             {{.var = "blocks"}, {.size = kBlock}, {.size = h->width}});
   } else {
     module.vars.push_back({.name = "last", .min = 0, .max = result.max_blocks * kBlock - 1});
+    module.vars.push_back({.name = "few_last", .min = 0, .max = kFew - 1});
+    Declare(module, "few_tokens", Scalar::kI32, Role::kInput, {{.size = 1}, {.size = kFew}});
     Declare(module, "token", Scalar::kI32, Role::kInput, {{.size = 1}, {.size = 1}});
     Declare(module, "logits", Scalar::kF32, Role::kOutput, {{.size = h->vocabulary}});
   }
@@ -192,10 +194,11 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
                                     "rope_factors_short.weight"};
   if (options.for_embeddings) {
     spare.insert(spare.end(), {"output.weight", "output.bias"});
-    TG_RETURN_IF_ERROR(AddGraph("embed", "tokens", "embeddings", c, module, path));
+    TG_RETURN_IF_ERROR(AddGraph("embed", "tokens", kBlock, "embeddings", c, module, path));
   } else {
-    TG_RETURN_IF_ERROR(AddGraph("prefill", "tokens", "logits", c, module, path));
-    TG_RETURN_IF_ERROR(AddGraph("decode", "token", "logits", c, module, path));
+    TG_RETURN_IF_ERROR(AddGraph("prefill", "tokens", kBlock, "logits", c, module, path));
+    TG_RETURN_IF_ERROR(AddGraph("few", "few_tokens", kFew, "logits", c, module, path));
+    TG_RETURN_IF_ERROR(AddGraph("decode", "token", 1, "logits", c, module, path));
   }
   TG_RETURN_IF_ERROR(weights.Check(spare));
   result.weight_bytes = BytesOfStep(weights, *h);

@@ -1,20 +1,22 @@
 // Builds the module of a text model from a GGUF file.
 //
-// Graph @prefill reads a chunk of tokens, graph @decode one token. Both write the keys and values
-// of these positions into the states that cache them, and compute the logits of the token that
-// follows the last one. A module for embeddings has graph @embed instead, which reads a chunk and
-// gives the normed states of its tokens.
+// Graph @prefill reads a chunk of tokens, graph @few up to kFewTokens, graph @decode one token.
+// They write the keys and values of these positions into the states that cache them, and compute
+// the logits of the token that follows the last one. A module for embeddings has graph @embed
+// instead, which reads a chunk and gives the normed states of its tokens.
 //
 //   var @position    position of the first token; 0 begins a text
 //   var @blocks      @prefill, @embed: the number of blocks of kBlockTokens tokens in the chunk
 //   var @last        @prefill: the number, within the chunk, of the token whose logits are wanted;
 //                    tokens after it pad the last block, and later chunks overwrite their keys and
 //                    values in the cache
+//   var @few_last    @few: the same
 //   var @long        which factors of the rotary embedding are applied: 1 if the text has more than
 //                    LanguageModel::short_context tokens when all that is appended at a time is
 //                    counted, else 0. Only in a module with factors for both. All keys in the
 //                    caches must have been written with the same value
 //   @tokens          i32[@blocks, kBlockTokens], @prefill and @embed
+//   @few_tokens      i32[1, kFewTokens], @few
 //   @token           i32[1, 1], @decode
 //   @logits          f32[vocabulary]
 //   @embeddings      f32[@blocks, kBlockTokens, width], @embed
@@ -48,6 +50,9 @@ int64_t CacheBlock(int64_t size);
 
 struct LanguageModelOptions {
   static constexpr int64_t kBlockTokens = 16;
+  // As many rows as share a weight that a CPU decodes in registers: they take little longer than
+  // one.
+  static constexpr int64_t kFewTokens = 4;
   // Positions of a text, at most; 0: what the file says, up to kDefaultContext.
   int64_t context = 0;
   static constexpr int64_t kDefaultContext = 4096;
@@ -59,7 +64,7 @@ struct LanguageModelOptions {
   // @prefill rounds weights and activations to f16 for their products, which matrix instructions
   // compute.
   bool half_products = false;
-  bool for_embeddings = false;  // the module has @embed, and neither @prefill nor @decode
+  bool for_embeddings = false;  // the module has @embed, and none of the other graphs
 };
 
 struct LanguageModel {

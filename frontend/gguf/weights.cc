@@ -1,5 +1,6 @@
 #include "frontend/gguf/weights.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "frontend/gguf/blocks.h"
@@ -61,6 +62,24 @@ std::optional<size_t> OnlyDifference(std::span<const Value> values) {
   return out;
 }
 
+// The tensor whose slices along its axis number `axis`, counted from the end as in Select, are
+// these values, without that axis; null if they are not all slices of one tensor in their order.
+Value WholeOf(GraphBuilder& g, std::span<const Value> slices, int64_t axis) {
+  const auto slice = [](Value v) {
+    return v->op == Op::kReshape && v->src(0)->op == Op::kShrink ? v->src(0) : nullptr;
+  };
+  if (!slice(slices[0])) return nullptr;
+  const Value whole = slice(slices[0])->src(0);
+  axis += static_cast<int64_t>(g.Rank(whole));
+  if (axis < 0) return nullptr;
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (slices[i] != g.Squeeze(g.Slice(whole, axis, at, at + 1), axis)) return nullptr;
+  }
+  const bool is_all = g.Extent(whole, axis) == Dim(static_cast<int64_t>(slices.size()));
+  return is_all ? whole : nullptr;
+}
+
 // Values along a new axis. Unlike a sum of padded values it keeps the sign of zeros. Of values that
 // differ in one operand this is selected, so that an element is not computed as each of them.
 Value Select(GraphBuilder& g, std::span<const Value> of, int64_t axis) {
@@ -78,8 +97,9 @@ Value Select(GraphBuilder& g, std::span<const Value> of, int64_t axis) {
   places[0] = static_cast<int64_t>(values.size());
   const Value place = g.Reshape(g.Arange(Scalar::kI32, places[0]), places);
   const auto along = [&](Value x) { return x->op == Op::kConst ? x : g.Unsqueeze(x, axis); };
-  Value all = along(values.back());
-  for (size_t i = values.size() - 1; i-- > 0;) {
+  const Value whole = WholeOf(g, values, axis);
+  Value all = whole ? whole : along(values.back());
+  for (size_t i = values.size() - 1; !whole && i-- > 0;) {
     if (values[i] == values.back()) continue;
     const Value here = g.Eq(place, g.ConstInt(Scalar::kI32, static_cast<int64_t>(i)));
     all = g.Where(here, along(values[i]), all);
@@ -125,18 +145,23 @@ Value DecodeBlocks(GraphBuilder& g, TensorType type, const std::vector<Value>& f
   const std::vector<WeightPart> parts = Decode(g, type, fields);
   if (parts.empty() || !parts[0].code) return nullptr;
   const size_t rank = layout.extents.size();
-  // Stacks codes, scales or offsets along the axes that are split, the last first.
+  // Stacks codes, scales or offsets along the axes that are split, the first axis first.
   const auto stacked = [&](Value WeightPart::*member) {
     std::vector<Value> values;
     for (const WeightPart& part : parts) values.push_back(part.*member);
-    for (size_t i = rank; i-- > 0 && values[0];) {
+    for (size_t i = 0; i < rank && values[0]; ++i) {
       if (!layout.is_split[i]) continue;
       const auto n = static_cast<size_t>(layout.extents[i]);
-      const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(rank);
+      const size_t others = values.size() / n;
+      // Axes behind i that are split are not there yet.
+      const auto later = std::count(layout.is_split.begin() + static_cast<int64_t>(i) + 1,
+                                    layout.is_split.end(), true);
+      const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(rank) + later;
       std::vector<Value> next;
-      // Axes before i that are split are not there yet.
-      for (size_t k = 0; k < values.size(); k += n) {
-        next.push_back(Select(g, std::span(values).subspan(k, n), axis));
+      for (size_t k = 0; k < others; ++k) {
+        std::vector<Value> along;
+        for (size_t j = 0; j < n; ++j) along.push_back(values[j * others + k]);
+        next.push_back(Select(g, along, axis));
       }
       values = std::move(next);
     }

@@ -34,7 +34,7 @@ bool Repeats(const UOp* u, size_t axis, ShapeMap& shapes) {
 class RowsWriter {
  public:
   RowsWriter(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
-             bool is_repeated, const NodeSet& fused)
+             bool is_repeated, NodeSet& fused)
       : b_(*body.context),
         shapes_(shapes),
         target_(target),
@@ -49,6 +49,7 @@ class RowsWriter {
 
   // Notes whether `u`, whose sources were seen before, is made of params alone.
   void See(const UOp* u) {
+    SeeDecoded(u);
     bool fixed = u->num_srcs > 0 && (IsElementwise(u->op) || IsMovement(u->op)), varies = false;
     if (u->op == Op::kBuffer) {
       const std::string_view name = b_.context().String(static_cast<StringId>(u->word()));
@@ -61,6 +62,21 @@ class RowsWriter {
     if (fixed && varies) fixed_.Insert(u);
   }
 
+  // The same for params that must not be stored in another form.
+  void SeeDecoded(const UOp* u) {
+    bool is_known = IsConst(u) || u->op == Op::kIota, decoded = false;
+    if (u->op == Op::kBuffer) {
+      const std::string_view name = b_.context().String(static_cast<StringId>(u->word()));
+      is_known = decoded = params_.contains(name) && fused_.Contains(u);
+    } else if (IsElementwise(u->op) || IsMovement(u->op)) {
+      const UOpSpan values = IsMovement(u->op) ? u->srcs().first(1) : u->srcs();  // without sizes
+      is_known = llvm::all_of(values, [&](const UOp* s) { return known_.Contains(s); });
+      decoded = llvm::any_of(values, [&](const UOp* s) { return decoded_.Contains(s); });
+    }
+    if (is_known) known_.Insert(u);
+    if (is_known && decoded) decoded_.Insert(u);
+  }
+
   // The same sum; null if it is none of this kind.
   const UOp* Rewritten(const UOp* u) {
     if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return nullptr;
@@ -71,6 +87,10 @@ class RowsWriter {
     const Shape& shape = shapes_.Of(product);
     for (size_t n = 0; n < 2; ++n) {
       const UOp *weights = product->src(n), *other = product->src(1 - n);
+      if (decoded_.Contains(weights)) {
+        if (HasRows(weights, other, shape, terms)) fused_.Insert(weights);
+        continue;
+      }
       const bool has_symbolic_rows = HasSymbolicRows(weights, other, shape, terms);
       if (!has_symbolic_rows && !is_repeated_) continue;
       std::optional<size_t> lanes;
@@ -94,6 +114,15 @@ class RowsWriter {
   }
 
  private:
+  // Whether results along some axis differ by `other` alone.
+  bool HasRows(const UOp* weights, const UOp* other, const Shape& shape,
+               std::span<const int64_t> terms) {
+    return llvm::any_of(llvm::seq<size_t>(0, shape.size()), [&](size_t k) {
+      return !shape[k].Is(1) && !llvm::is_contained(terms, static_cast<int64_t>(k)) &&
+             Repeats(weights, k, shapes_) && !Repeats(other, k, shapes_);
+    });
+  }
+
   // Whether results along a symbolic axis differ by `other` alone.
   bool HasSymbolicRows(const UOp* weights, const UOp* other, const Shape& shape,
                        std::span<const int64_t> terms) {
@@ -136,9 +165,10 @@ class RowsWriter {
   ShapeMap& shapes_;
   const passes::Target& target_;
   const bool is_repeated_;
-  const NodeSet& fused_;
+  NodeSet& fused_;
   std::unordered_set<std::string_view> params_;
-  NodeSet fixed_;  // made of params
+  NodeSet fixed_;            // made of params
+  NodeSet known_, decoded_;  // made of constants and of params in `fused_`; with such a param
 };
 
 }  // namespace

@@ -17,6 +17,10 @@ namespace tg::kernelize {
 // that rows which are read together do not evict each other. Such a copy is moved to @init
 // (hoist.h), and read in place. Updates `fused` (prepare.h).
 //
+// A factor that is decoded from params which must not be stored in another form stays in the kernel
+// of a product with several rows: that decodes each element once for all rows, in registers or in a
+// packed copy, and a stored one would be written and read in addition.
+//
 // `is_repeated`: the graph is a loop's body. Then so are all its products, since each iteration
 // would make the copy again; where the lanes are innermost already, nothing is stored.
 void LayLanesInRows(const Module& module, Body& body, ShapeMap& shapes,

@@ -60,7 +60,7 @@ class Boundary {
       if (!seen.Insert(u)) continue;
       inside.push_back(u);
       if (IsStored(u) || u->num_srcs == 0) continue;
-      const bool counts = is_gpu_ && u->op == Op::kCast && u->src(0)->dtype.is_index();
+      const bool counts = u->op == Op::kCast && u->src(0)->dtype.is_index();
       if (IsMovement(u->op) || (IsElementwise(u->op) && u->op != Op::kCast) || counts) {
         stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
       } else if (u->op == Op::kReduceAxis && NumElements(shapes_->Of(u)) == size &&

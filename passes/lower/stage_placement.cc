@@ -48,11 +48,32 @@ StagedMemory StagePlacement::InRows(const StageToPlace& stage, const UOp* start)
   return memory;
 }
 
+const UOp* StagePlacement::MainLoad(const StageToPlace& stage) {
+  const auto elements = [&](const UOp* load) {
+    double count = 1;
+    for (const UOp* leaf : free_.Of(load->src(0))) {
+      if (leaf->op == Op::kUnroll && llvm::is_contained(stage.unrolls, leaf)) {
+        count *= static_cast<double>(leaf->word(1));
+      } else if (llvm::is_contained(stage.ranges, leaf) && IsConst(leaf->src(0))) {
+        count *= static_cast<double>(leaf->src(0)->word());
+      }
+    }
+    return count;
+  };
+  const UOp* main = nullptr;
+  for (const UOp* u : PostOrder(stage.x)) {
+    if (u->op != Op::kLoad || u->src(0)->op != Op::kIndex) continue;
+    const DType memory = u->src(0)->dtype;
+    if (memory.is_image() || memory.space() != AddrSpace::kGlobal) continue;
+    if (!main || elements(u) > elements(main)) main = u;
+  }
+  return main;
+}
+
 void StagePlacement::OrderFill(StageToPlace& stage) {
-  // Where the copy has padding, a select may replace the loaded value by 0.
-  const UOp* x = stage.x->op == Op::kWhere ? stage.x->src(1) : stage.x;
-  if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return;
-  const std::optional<analysis::AffineExpr> address = analysis::ParseAffine(x->src(0)->src(1)),
+  const UOp* const load = MainLoad(stage);
+  if (!load) return;
+  const std::optional<analysis::AffineExpr> address = analysis::ParseAffine(load->src(0)->src(1)),
                                             number = analysis::ParseAffine(stage.element);
   if (!address || !number) return;
   const auto stride = [&](const UOp* leaf) { return address->CoefOf(leaf); };
@@ -61,7 +82,7 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   llvm::stable_sort(stage.ranges, [&](const UOp* a, const UOp* b) {
     return std::abs(stride(a)) > std::abs(stride(b));
   });
-  const bool is_gated = x->num_srcs > 1 || x->src(0)->num_srcs > 2;
+  const bool is_gated = load->num_srcs > 1 || load->src(0)->num_srcs > 2;
   if (is_gated || stage.unrolls.empty() || stage.ranges.empty()) return;
   if (llvm::any_of(stage.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return;
   // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
@@ -83,10 +104,20 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   int64_t side = kMaxSide;
   while (side > 2 && size % side != 0) side /= 2;
   if (row.empty() || side <= 2) return;
+  NodeMap<const UOp*> changed;
+  // What an element is decoded from may give several: these are decoded together, so that the
+  // square is loaded and transposed once.
+  constexpr int64_t kMostTogether = 2;
+  for (const UOp* axis : std::vector(stage.ranges)) {
+    const bool is_short = IsConst(axis->src(0)) && axis->src(0)->word() <= kMostTogether;
+    if (load == stage.x || stride(axis) != 0 || !is_short) continue;
+    llvm::erase_value(stage.ranges, axis);
+    stage.unrolls.push_back(FreshUnroll(axis->src(0)->word()));
+    changed[axis] = stage.unrolls.back();
+  }
   const UOp* square = b_.Range(b_.Index(size / side));
   const UOp* column = FreshUnroll(side);
   // The innermost of the merged axes now counts all elements of the row; the others are 0.
-  NodeMap<const UOp*> changed;
   for (const UOp* axis : row) {
     llvm::erase_value(stage.ranges, axis);
     changed[axis] =

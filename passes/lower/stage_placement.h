@@ -101,6 +101,8 @@ class StagePlacement {
   StagedMemory InRows(const StageToPlace& stage, const UOp* start) const;
   // Emits the stores of `stage`, with barriers around them if it is in local memory.
   StagedMemory Fill(const StageToPlace& stage);
+  // Of the loads in the stage's value the one that takes the most elements; null if there is none.
+  const UOp* MainLoad(const StageToPlace& stage);
   // Orders the loops that fill a private copy by the addresses that they read. If rows of memory
   // become columns of the copy, square blocks are transposed.
   void OrderFill(StageToPlace& stage);

@@ -181,13 +181,13 @@ absl::StatusOr<std::string> LlmRun::ReadPrompt() const {
   return runtime::ReadFile(*flags_.prompt_file);
 }
 
-void LlmRun::TellKernels(const char* graph) const {
+void LlmRun::TellKernels() const {
   if (flags_.verbose.value_or(0) < 1) return;
   const runtime::DeviceSession& session = model_->session();
   const runtime::Plan* plan = session.last_plan();
   if (!plan) return;
   const runtime::RunTimes& times = session.last_times();
-  std::fprintf(stderr, "@%s:\n%s%s\n", graph,
+  std::fprintf(stderr, "@%s:\n%s%s\n", model_->last_graph(),
                runtime::KernelTable(plan->kernels(), times.kernels, false).c_str(),
                runtime::RunSummary(plan->kernels(), times.kernels, times.seconds()).c_str());
 }
@@ -222,7 +222,7 @@ absl::StatusOr<Reply> LlmRun::Print(const std::vector<tokenizer::TokenId>& promp
   const CatchInterrupts guard;
   bool is_first = true;
   const auto show = [&](std::string_view text) {
-    if (std::exchange(is_first, false)) TellKernels(prompt.size() > 1 ? "prefill" : "decode");
+    if (std::exchange(is_first, false)) TellKernels();
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
   };
@@ -231,7 +231,7 @@ absl::StatusOr<Reply> LlmRun::Print(const std::vector<tokenizer::TokenId>& promp
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return absl::UnknownError("standard output cannot be written");
   }
-  if (reply.decode_steps > 0) TellKernels("decode");
+  if (reply.decode_steps > 0) TellKernels();
   if (reply.end == EndOfReply::kContext) {
     std::fprintf(stderr, "tg-llm: the context of %lld tokens is full; --ctx sets it\n",
                  static_cast<long long>(model_->context()));

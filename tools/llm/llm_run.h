@@ -45,7 +45,7 @@ class LlmRun {
   absl::StatusOr<Reply> Print(const std::vector<tokenizer::TokenId>& prompt);
   void Summarize(const Reply& reply, bool is_first_reply) const;
   // The kernels of the graph that ran last, with their times, where --verbose wants them.
-  void TellKernels(const char* graph) const;
+  void TellKernels() const;
 
   const LlmFlags& flags_;
   const GenerateOptions options_;

@@ -103,7 +103,7 @@ absl::Status Run(const std::string& path, const std::string& logits, double tole
   Check check(*model, expected, tolerance);
   const int64_t count = expected.shape[0];
   for (const std::vector<int64_t>& chunks :
-       std::vector<std::vector<int64_t>>{{count}, {1}, {5, 1, 17}, {16}, {31, 2}}) {
+       std::vector<std::vector<int64_t>>{{count}, {1}, {5, 1, 17}, {3, 16, 8}, {31, 2}}) {
     TG_RETURN_IF_ERROR(check.Run(chunks));
   }
   // From a full text back to a short one, and to a long one again.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "base/status.h"
 #include "ir/verify/verifier.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,6 +19,7 @@ namespace tg::llm {
 namespace {
 
 constexpr int64_t kBlock = gguf::LanguageModelOptions::kBlockTokens;
+constexpr int64_t kFew = gguf::LanguageModelOptions::kFewTokens;
 
 // Bytes that are uploaded before the first run.
 size_t BytesToUpload(const Declarations& module) {
@@ -124,6 +126,7 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file
   TG_ASSIGN_OR_RETURN(model->session_,
                       OpenOnDevice(std::move(built.module), options, model->cache_.get()));
   TG_ASSIGN_OR_RETURN(model->token_, MakeHostTensor(runtime::ElementType::kI32, {1, 1}));
+  TG_ASSIGN_OR_RETURN(model->few_, MakeHostTensor(runtime::ElementType::kI32, {1, kFew}));
   return model;
 }
 
@@ -133,9 +136,10 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(artifact::ArtifactFil
   const runtime::Executable& executable = file.artifact().executable;
   const std::string path = executable.path;
   const BufferDecl* logits = executable.FindBuffer("logits");
-  if (FindGraph(executable, "prefill") == nullptr || FindGraph(executable, "decode") == nullptr ||
-      logits == nullptr || logits->dtype != kF32 || logits->shape.size() != 1 ||
-      logits->shape[0].is_symbolic() || logits->shape[0].size != sizes.vocabulary) {
+  const auto has = [&](std::string_view name) { return FindGraph(executable, name) != nullptr; };
+  if (!has("prefill") || !has("few") || !has("decode") || logits == nullptr ||
+      logits->dtype != kF32 || logits->shape.size() != 1 || logits->shape[0].is_symbolic() ||
+      logits->shape[0].size != sizes.vocabulary) {
     return InvalidArgument(path, ": it has not the graphs of a text model");
   }
   std::unique_ptr<TextModel> model(new TextModel());
@@ -146,6 +150,7 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(artifact::ArtifactFil
   const runtime::OpenOptions session = OpenOptionsFor(executable, options, model->cache_.get());
   TG_ASSIGN_OR_RETURN(model->session_, runtime::OpenDeviceSession(std::move(file), session));
   TG_ASSIGN_OR_RETURN(model->token_, MakeHostTensor(runtime::ElementType::kI32, {1, 1}));
+  TG_ASSIGN_OR_RETURN(model->few_, MakeHostTensor(runtime::ElementType::kI32, {1, kFew}));
   return model;
 }
 
@@ -157,31 +162,49 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
   TG_RETURN_IF_ERROR(session_->SetVar("position", length()));
   if (sizes_.short_context > 0) TG_RETURN_IF_ERROR(session_->SetVar("long", is_long_ ? 1 : 0));
   const auto count = static_cast<int64_t>(tokens.size());
+  const auto fill = [&](runtime::HostTensor& tensor) {
+    // Token 0 pads the last block.
+    std::fill(tensor.data.begin(), tensor.data.end(), std::byte{0});
+    std::memcpy(tensor.data.data(), tokens.data(), tokens.size_bytes());
+  };
   if (count == 1 && !is_for_embeddings_) {
-    std::memcpy(token_.data.data(), tokens.data(), sizeof tokens[0]);
+    fill(token_);
     TG_RETURN_IF_ERROR(session_->Set("token", token_));
-    return session_->Run("decode");
+    return session_->Run(last_graph_ = "decode");
   }
-  const int64_t blocks = (count + kBlock - 1) / kBlock;
+  if (count <= kFew && !is_for_embeddings_) {
+    fill(few_);
+    TG_RETURN_IF_ERROR(session_->SetVar("few_last", count - 1));
+    TG_RETURN_IF_ERROR(session_->Set("few_tokens", few_));
+    return session_->Run(last_graph_ = "few");
+  }
+  const int64_t blocks = CeilDiv(count, kBlock);
   if (tokens_.shape.empty() || tokens_.shape[0] != blocks) {
     TG_ASSIGN_OR_RETURN(tokens_, MakeHostTensor(runtime::ElementType::kI32, {blocks, kBlock}));
   }
-  // Token 0 pads the last block.
-  std::fill(tokens_.data.begin(), tokens_.data.end(), std::byte{0});
-  std::memcpy(tokens_.data.data(), tokens.data(), tokens.size_bytes());
+  fill(tokens_);
   TG_RETURN_IF_ERROR(session_->Set("tokens", tokens_));
-  if (is_for_embeddings_) return session_->Run("embed");
+  if (is_for_embeddings_) return session_->Run(last_graph_ = "embed");
   TG_RETURN_IF_ERROR(session_->SetVar("last", count - 1));
-  return session_->Run("prefill");
+  return session_->Run(last_graph_ = "prefill");
+}
+
+size_t TextModel::ChunkOf(size_t count) const {
+  // Beyond that a block of rows is faster.
+  constexpr size_t kMostByFew = 2 * kFew;
+  return std::min(
+      count, count <= kMostByFew ? static_cast<size_t>(kFew) : static_cast<size_t>(max_chunk()));
 }
 
 absl::Status TextModel::Prepare() {
   // These runs leave keys and values after the end of the text, where later tokens overwrite them.
   if (length() == sizes_.context) return absl::OkStatus();
-  const int32_t tokens[] = {0, 0};
-  const bool has_two = sizes_.context - length() > 1;
-  if (has_two) TG_RETURN_IF_ERROR(RunChunk(tokens));
-  return RunChunk(std::span(tokens).first(1));
+  const int32_t tokens[kFew + 1] = {};
+  for (const int64_t count : {kFew + 1, kFew, int64_t{1}}) {
+    if (count > std::min(sizes_.context - length(), max_chunk())) continue;
+    TG_RETURN_IF_ERROR(RunChunk(std::span(tokens).first(static_cast<size_t>(count))));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status TextModel::CheckAppended(std::span<const int32_t> tokens) const {
@@ -217,7 +240,7 @@ absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t
   is_long_ = is_long;
   while (!tokens.empty()) {
     if (interrupt && *interrupt) return absl::CancelledError("interrupted");
-    const size_t chunk = std::min(tokens.size(), static_cast<size_t>(max_chunk()));
+    const size_t chunk = ChunkOf(tokens.size());
     TG_RETURN_IF_ERROR(RunChunk(tokens.first(chunk)));
     text_.insert(text_.end(), tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(chunk));
     tokens = tokens.subspan(chunk);

@@ -75,7 +75,7 @@ class TextModel {
                                                          const TextModelSizes& sizes,
                                                          const TextModelOptions& options);
 
-  // Uploads the weights and makes both plans, by runs whose results are discarded, so that later
+  // Uploads the weights and makes all plans, by runs whose results are discarded, so that later
   // steps only compute. Without this call, the first steps do so.
   absl::Status Prepare();
 
@@ -110,6 +110,7 @@ class TextModel {
   // The bytes of weights that a step of one token reads.
   int64_t weight_bytes() const { return sizes_.weight_bytes; }
   const runtime::DeviceSession& session() const { return *session_; }
+  const char* last_graph() const { return last_graph_; }  // that ran
 
  private:
   TextModel() = default;
@@ -118,17 +119,20 @@ class TextModel {
     return sizes_.short_context > 0 && length > sizes_.short_context;
   }
   absl::Status RunChunk(std::span<const int32_t> tokens);
+  // How many of `count` tokens are appended next.
+  size_t ChunkOf(size_t count) const;
 
   TextModelSizes sizes_;
   int64_t width_ = 0;
   gguf::Pooling pooling_ = gguf::Pooling::kNone;
   bool is_for_embeddings_ = false;
+  const char* last_graph_ = "";
   int64_t recomputed_ = 0;
   bool is_long_ = false;       // the keys in the caches are those of a text longer than that
   std::vector<int32_t> text_;  // tokens whose keys and values are in the caches
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::DeviceSession> session_;
-  runtime::HostTensor token_, tokens_, logits_, states_;
+  runtime::HostTensor token_, few_, tokens_, logits_, states_;
 };
 
 }  // namespace tg::llm
