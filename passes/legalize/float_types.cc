@@ -152,10 +152,12 @@ const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
   Nodes raw(srcs.begin(), srcs.end());
   if (srcs.size() > 1) raw[1] = BitsOf(u->src(1), srcs[1]);
   const UOp* bits = load(RawType(u->dtype), Span(raw));
-  // An f16 is loaded twice here: as bits and as a number. The loads that nobody uses disappear.
-  const UOp* v = s == Scalar::kF16 && !InRegisters(srcs[0]) ? load(f32, srcs)
-                 : IsConverted(s)                           ? Widened(b_.Bitcast(bits, u->dtype))
-                                  : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
+  // An f16 that no instruction converts is loaded twice here: as bits and as a number. The loads
+  // that nobody uses disappear.
+  const UOp* v = IsConverted(s) ? Widened(b_.Bitcast(bits, u->dtype))
+                 : s == Scalar::kF16
+                     ? load(f32, srcs)
+                     : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
   raw_[v] = {s, bits, true};
   return v;
 }
@@ -168,7 +170,8 @@ const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
   };
   if (memory == Scalar::kF32) return store(srcs[1]);
   if (const Raw& raw = raw_.Get(srcs[1]); raw.is_whole && raw.scalar == s) return store(raw.bits);
-  if (IsConverted(s) && InRegisters(srcs[0])) return store(BitsOf(u->src(1), srcs[1]));
+  // Bits, so that work-items may exchange them and neighbours are packed.
+  if (IsConverted(s)) return store(BitsOf(u->src(1), srcs[1]));
   // A store to f16 rounds, so that the value before a rounding to f16 may be stored directly.
   return store(s == Scalar::kF16 ? Unrounded(srcs[1]) : BitsOf(u->src(1), srcs[1]));
 }

@@ -5,7 +5,7 @@
 // each of these types, so the f32 result of + - * / sqrt, rounded again, is the exact result
 // rounded once. In memory the type stays what it is: f16 is read and written by converting accesses
 // (a load of f32 from ptr<f16> widens, a store rounds), the others as raw bits. Register scratch
-// holds f32.
+// holds f32. Where instructions convert a type (ConvertsPairs), it is raw bits in all memory.
 //
 // A value that is only moved, between memory and integers that a bitcast makes or takes, stays raw
 // bits, so that a NaN keeps its payload. Register scratch and arithmetic do not preserve payloads.
