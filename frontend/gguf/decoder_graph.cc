@@ -104,7 +104,7 @@ Value DecoderGraph::Written(const std::string& buffer, Value rows, Scalar type) 
   if (!place || !rows) return nullptr;
   const Value written = g_.ir().Alu(Op::kAssign, {place, g_.Cast(rows, type)});
   const Value now = g_.ir().Alu(Op::kAfter, {whole, written});
-  return g_.Cast(g_.Slice(now, 1, 0, g_.MulDim(key_blocks_, kBlockKeys)), kF32);
+  return g_.Slice(now, 1, 0, g_.MulDim(key_blocks_, kBlockKeys));
 }
 
 Value DecoderGraph::Cached(const std::string& cache, Value x, int64_t size) {
@@ -127,43 +127,62 @@ Value DecoderGraph::Cached(const std::string& cache, Value x, int64_t size) {
         Written(cache, g_.Reshape(codes, {Dim(h_.kv_heads), count_, Dim(size)}), Scalar::kI8);
     const Value scales = Written(CacheScales(cache), g_.Squeeze(scale, -1), kF16);
     if (!written || !scales) return nullptr;
-    all = g_.Mul(g_.Reshape(written, {Dim(h_.kv_heads), keys, Dim(blocks), Dim(block)}),
-                 g_.Unsqueeze(scales, -1));
+    all = g_.Mul(
+        g_.Reshape(g_.Cast(written, kF32), {Dim(h_.kv_heads), keys, Dim(blocks), Dim(block)}),
+        g_.Unsqueeze(g_.Cast(scales, kF32), -1));
   } else {
     all = Written(cache, rows, c_.cache_type == CacheType::kF32 ? kF32 : kF16);
   }
-  return g_.Reshape(all,
-                    {Dim(h_.kv_heads), Dim(1), Dim(1), Dim(1), key_blocks_, kBlockKeys, Dim(size)});
+  return InHalves() ? all : g_.Cast(all, kF32);
+}
+
+bool DecoderGraph::InHalves() const {
+  return c_.half_products && !count_.Is(1) && c_.cache_type != CacheType::kF32;
 }
 
 Value DecoderGraph::Attend(int64_t layer, Value q, Value k, Value v) {
   if (!q || !k || !v) return nullptr;
-  // [kv heads, heads of a group, rows, columns, blocks of keys, keys of a block, size].
-  const Dim groups = h_.heads / h_.kv_heads;
-  const Value split = g_.Reshape(q, {rows_, columns_, Dim(h_.kv_heads), groups, Dim(h_.key_size)});
-  const Value queries =
-      g_.Reshape(g_.Permute(split, {2, 3, 0, 1, 4}),
-                 {Dim(h_.kv_heads), groups, rows_, columns_, Dim(1), Dim(1), Dim(h_.key_size)});
-  Value scores = g_.Sum(g_.Mul(queries, k), {-1});
+  // [kv heads, heads of a group, tokens, keys, size]. The keys of one token are in blocks, whose
+  // parts of the softmax work-items compute at the same time.
+  const bool is_chunk = !count_.Is(1);
+  const Dim kv_heads = h_.kv_heads, groups = h_.heads / h_.kv_heads;
+  const Dim all_keys = g_.MulDim(key_blocks_, kBlockKeys);
+  const Shape tokens = is_chunk ? Shape{count_} : Shape{rows_, columns_};
+  const Shape keys = is_chunk ? Shape{all_keys} : Shape{key_blocks_, kBlockKeys};
+  const auto ones = [](const Shape& of) { return Shape(of.size(), 1); };
+  const auto join = [](std::initializer_list<Shape> parts) {
+    Shape all;
+    for (const Shape& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  };
+  // What matrix instructions of halves multiply.
+  const auto factor = [&](Value x) { return InHalves() ? g_.Cast(g_.Cast(x, kF16), kF32) : x; };
+  const auto of_keys = [&](Value x, int64_t size) {
+    return factor(g_.Reshape(x, join({{kv_heads, 1}, ones(tokens), keys, {size}})));
+  };
+  const Value split = g_.Reshape(q, {rows_, columns_, kv_heads, groups, Dim(h_.key_size)});
+  const Value queries = g_.Reshape(g_.Permute(split, {2, 3, 0, 1, 4}),
+                                   join({{kv_heads, groups}, tokens, ones(keys), {h_.key_size}}));
+  Value scores = g_.Sum(g_.Mul(factor(queries), of_keys(k, h_.key_size)), {-1});
   if (h_.score_cap > 0) scores = frontend::SoftCap(g_, scores, h_.score_cap);
-  const Value key =
-      g_.Reshape(g_.Arange(kI32, g_.MulDim(key_blocks_, kBlockKeys)), {key_blocks_, kBlockKeys});
-  const Value position = g_.Reshape(Positions(), {rows_, columns_, Dim(1), Dim(1)});
+  const Value key = g_.Reshape(g_.Arange(kI32, all_keys), keys);
+  const Value position = g_.Reshape(Positions(), join({tokens, ones(keys)}));
   Value visible = g_.Le(key, position);
   if (h_.HasWindow(layer)) {
     visible = g_.And(visible, g_.Lt(g_.Sub(position, g_.ConstInt(kI32, h_.window)), key));
   }
   scores = g_.Where(visible, scores, g_.Const(kF32, -std::numeric_limits<double>::infinity()));
-  const Value largest = g_.Reduce(Op::kMax, scores, {-2, -1}, true);
-  Value weights = g_.Exp(g_.Sub(scores, largest));
-  const Value sums = g_.Sum(weights, {-2, -1}, true);
-  // Dividing the result takes fewer divisions. With one token there are few scores, so that these
-  // are divided instead, which saves a kernel.
-  const bool divides_scores = count_.Is(1);
-  if (divides_scores) weights = g_.Div(weights, sums);
-  Value heads = g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), v), {-3, -2});
-  if (!divides_scores) heads = g_.Div(heads, g_.Squeeze(sums, -1));
-  return g_.Reshape(g_.Permute(heads, {2, 3, 0, 1, 4}),
+  const std::vector<int64_t> of_scores =
+      is_chunk ? std::vector<int64_t>{-1} : std::vector<int64_t>{-2, -1};
+  const std::vector<int64_t> of_products =
+      is_chunk ? std::vector<int64_t>{-2} : std::vector<int64_t>{-3, -2};
+  const Value largest = g_.Reduce(Op::kMax, scores, of_scores, true);
+  const Value e = factor(g_.Exp(g_.Sub(scores, largest)));
+  const Value weights = g_.Div(e, g_.Sum(e, of_scores, true));
+  const Value heads =
+      g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), of_keys(v, h_.value_size)), of_products);
+  const Value by_token = g_.Reshape(heads, {kv_heads, groups, rows_, columns_, Dim(h_.value_size)});
+  return g_.Reshape(g_.Permute(by_token, {2, 3, 0, 1, 4}),
                     {rows_, columns_, Dim(h_.heads * h_.value_size)});
 }
 

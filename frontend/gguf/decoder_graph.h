@@ -54,12 +54,13 @@ class DecoderGraph {
   Value Layers(Value tokens);
   Value Layer(int64_t layer, Value x);
   Value Attention(int64_t layer, const std::string& prefix, Value x);
-  // Writes x, new keys or values of a layer, into the cache and returns all of the cache so far, in
-  // f32: [kv heads, 1, 1, 1, blocks of keys, keys of a block, size].
+  // Writes x, new keys or values of a layer, into the cache and returns all of the cache so far:
+  // [kv heads, keys, size].
   Value Cached(const std::string& cache, Value x, int64_t size);
-  // Writes the new rows of a buffer of caches, [kv heads, capacity, columns]; returns all rows in
-  // f32.
+  // Writes the new rows of a buffer of caches, [kv heads, capacity, columns]; returns all rows.
   Value Written(const std::string& buffer, Value rows, Scalar type);
+  // Whether the factors of attention's products are halves.
+  bool InHalves() const;
   Value Attend(int64_t layer, Value q, Value k, Value v);
   Value FeedForward(const std::string& prefix, Value x);
   Value Experts(const std::string& prefix, Value x);

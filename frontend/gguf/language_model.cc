@@ -92,6 +92,11 @@ void DeclareCaches(Module& module, const DecoderContext& c) {
 // The most tokens of a chunk, in whole blocks.
 int64_t ChunkOf(const Hyperparameters& h, int64_t context, const LanguageModelOptions& options) {
   int64_t chunk = options.chunk;
+  // In halves, as matrix instructions do (DecoderGraph::InHalves).
+  const bool has_tiles =
+      options.cache_type != CacheType::kF32 && h.key_size % 8 == 0 && h.value_size % 8 == 0;
+  const bool fuses = options.fuses_attention && (!options.half_products || has_tiles);
+  if (chunk <= 0 && fuses) chunk = LanguageModelOptions::kMaxChunk;
   if (chunk <= 0) {
     const int64_t bytes_of_token = h.heads * context * ByteSize(Scalar::kF32);
     chunk = std::min(LanguageModelOptions::kMaxChunk,
@@ -179,6 +184,7 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
   DecoderContext c{.h = *h, .weights = weights};
   c.cache_type = options.cache_type;
   c.half_products = options.half_products;
+  if (c.half_products) module.flags.Add(ModuleFlag::kWideHalves);
   // The last block of a chunk is padded beyond the last position.
   c.capacity = RoundUp(result.context + kBlock - 1, kBlock);
   c.rope = DeclareRope(module, "rope", h->rope, RopeFactors(weights, h->rope, result.context));

@@ -57,13 +57,15 @@ struct LanguageModelOptions {
   int64_t context = 0;
   static constexpr int64_t kDefaultContext = 4096;
   // The maximum number of tokens in a chunk, rounded up to whole blocks. 0: kMaxChunk, or less if
-  // the scores of attention would take more than kMaxScoreBytes.
+  // the scores of attention are stored and would take more than kMaxScoreBytes.
   int64_t chunk = 0;
   static constexpr int64_t kMaxChunk = 512, kMaxScoreBytes = int64_t{1} << 28;
   CacheType cache_type = CacheType::kF16;
   // @prefill rounds weights and activations to f16 for their products, which matrix instructions
   // compute.
   bool half_products = false;
+  // Whether the device computes attention of a chunk in one kernel, which stores no scores.
+  bool fuses_attention = false;
   bool for_embeddings = false;  // the module has @embed, and none of the other graphs
 };
 

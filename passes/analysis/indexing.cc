@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "ir/op_groups.h"
 #include "ir/shape.h"
+#include "passes/analysis/extents.h"
 
 namespace tg::analysis {
 namespace {
@@ -66,27 +67,20 @@ llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& 
       ++i, ++j;
       continue;
     }
-    // Extends both sides until their numbers of elements agree. If one has a symbolic extent, the
-    // group takes all remaining axes.
-    int64_t a = 1, c = 1;
-    bool symbolic = false;
+    // Extends both sides until their numbers of elements agree. Where symbols are missing on one
+    // side, that is extended.
+    Extents a, c;
     do {
-      if ((a <= c && i_end < from.size()) || j_end == to.size()) {
+      const bool has_symbols = a.symbols.size() > c.symbols.size();
+      const bool lacks_symbols = a.symbols.size() < c.symbols.size();
+      const bool extends_from = lacks_symbols || (!has_symbols && a.number <= c.number);
+      if ((extends_from && i_end < from.size()) || j_end == to.size()) {
         if (i_end == from.size()) break;
-        if (from[i_end].is_symbolic())
-          symbolic = true;
-        else
-          a *= from[i_end].value();
-        ++i_end;
+        a.Multiply(from[i_end++]);
       } else {
-        if (to[j_end].is_symbolic())
-          symbolic = true;
-        else
-          c *= to[j_end].value();
-        ++j_end;
+        c.Multiply(to[j_end++]);
       }
-    } while (!symbolic && (a != c || a == 0));
-    if (symbolic) i_end = from.size(), j_end = to.size();
+    } while (a != c || a.number == 0);
     groups.push_back({i, i_end, j, j_end, false});
     i = i_end, j = j_end;
   }

@@ -45,8 +45,8 @@ struct ReshapeGroup {
   size_t from_begin, from_end, to_begin, to_end;
   bool same;
 };
-// Divides the axes of both shapes into the smallest such groups, from the left. A group with a
-// symbolic extent that does not equal its counterpart takes all remaining axes.
+// Divides the axes of both shapes into the smallest such groups, from the left. Symbolic
+// extents are compared as products of symbols.
 llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& to);
 
 // Maps `at`, a position in movement op `u` (shape `to`), to the position of the same element in the

@@ -13,6 +13,10 @@ int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol) {
   return Bounds(ctx, &module).Max(symbol);
 }
 
+int64_t MinOf(const Module& module, const Context& ctx, const UOp* symbol) {
+  return Bounds(ctx, &module).Min(symbol);
+}
+
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes,
                                UOpSpan order) {
   std::vector<BaseAxis> axes;
@@ -22,6 +26,7 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
     axis.name = letter + std::to_string(number);
     axis.size = size;
     axis.max_size = MaxExtent(module, ctx, size);
+    axis.min_size = size.is_symbolic() ? MinOf(module, ctx, size.symbol()) : size.value();
     if (letter == 'r') axis.reduce = node;
     if (letter == 's') axis.staged = node;
     axis.dim = dim;

@@ -21,6 +21,7 @@ struct BaseAxis {
   std::string name;
   Dim size;
   int64_t max_size = 0;  // size, or its upper bound if it is symbolic
+  int64_t min_size = 0;  // and the lower bound
   // The reduce_axis or reduce_tuple that it belongs to, or null. Several
   // reduce_tuples that combine one tuple are represented by FirstOfTuple.
   const UOp* reduce = nullptr;
@@ -42,6 +43,7 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
 
 // The greatest value of an expression of the module's variables, such as a symbolic extent.
 int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol);
+int64_t MinOf(const Module& module, const Context& ctx, const UOp* symbol);
 inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
   return size.is_symbolic() ? MaxOf(module, ctx, size.symbol()) : size.value();
 }

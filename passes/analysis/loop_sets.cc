@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "passes/analysis/extents.h"
 #include "passes/analysis/indexing.h"
 
 namespace tg::analysis {
@@ -16,20 +17,26 @@ bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
              const std::vector<AxisLoops>& at, std::vector<AxisLoops>& out) {
   llvm::SmallVector<LoopDigit, 8> number;
   for (size_t k = group.to_begin; k < group.to_end; ++k) {
-    if (to[k].is_symbolic() || !at[k].exact) return false;
+    if (!at[k].exact) return false;
     number.append(at[k].digits.begin(), at[k].digits.end());
     // An axis without digits has the same index in all iterations, although its extent is not 1, so
     // that the digits do not form the element's number.
     if (at[k].digits.empty() && !to[k].Is(1)) return false;
   }
   for (size_t k = group.from_end; k-- > group.from_begin;) {
-    if (from[k].is_symbolic()) return false;
-    int64_t left = from[k].value();
+    Extents extents = ExtentsOf(from[k]);
+    int64_t& left = extents.number;
     out[k] = {};
-    while (left > 1) {
+    while (left > 1 || !extents.symbols.empty()) {
       if (number.empty()) return false;
       LoopDigit& last = number.back();
-      if (last.size <= left) {
+      if (last.symbol) {
+        if (!extents.Divide(ExtentsOf(Dim(last.symbol)))) return false;
+        out[k].digits.insert(out[k].digits.begin(), LoopDigit(last));
+        number.pop_back();
+      } else if (!extents.symbols.empty() && last.size > left) {
+        return false;
+      } else if (last.size <= left) {
         if (left % last.size != 0) return false;
         left /= last.size;
         out[k].digits.insert(out[k].digits.begin(), LoopDigit(last));
@@ -75,8 +82,8 @@ LoopSet UnionOf(const std::vector<AxisLoops>& axes) {
 
 AxisLoops CountedBy(size_t loop, const Dim& size) {
   AxisLoops axis;
-  axis.exact = !size.is_symbolic();
-  axis.digits.push_back({static_cast<uint32_t>(loop), 1, axis.exact ? size.value() : 1});
+  const int64_t number = size.is_symbolic() ? 1 : size.value();
+  axis.digits.push_back({static_cast<uint32_t>(loop), 1, number, size.symbol()});
   return axis;
 }
 
@@ -131,14 +138,13 @@ std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape
 }
 
 bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, LoopSet stored) {
-  if (size.is_symbolic()) return false;
-  int64_t indices = 1;
+  Extents indices;
   for (const LoopDigit& d : ways[0]->digits) {
     // All loops from number 63 on share the last bit, so it says nothing about one of them.
     if (d.loop >= 63 || (stored & LoopBit(d.loop)) == 0) return false;
-    indices *= d.size;
+    indices.Multiply(d.symbol ? Dim(d.symbol) : Dim(d.size));
   }
-  return indices == size.value() && ways[0]->exact &&
+  return indices == ExtentsOf(size) && ways[0]->exact &&
          std::all_of(ways.begin(), ways.end(), [&](const AxisLoops* w) { return *w == *ways[0]; });
 }
 

@@ -18,10 +18,12 @@ namespace tg::analysis {
 using LoopSet = uint64_t;
 inline LoopSet LoopBit(size_t loop) { return LoopSet{1} << (loop < 63 ? loop : 63); }
 
-// The digit (counter / stride) % size of the counter of loop number `loop`.
+// The digit (counter / stride) % size of the counter of loop number `loop`; or, if that has a
+// symbolic number of iterations, the whole counter, with `symbol` instead of the size.
 struct LoopDigit {
   uint32_t loop = 0;
   int64_t stride = 1, size = 1;
+  const UOp* symbol = nullptr;
   friend bool operator==(const LoopDigit&, const LoopDigit&) = default;
 };
 

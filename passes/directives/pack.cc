@@ -69,8 +69,7 @@ absl::Status Pack::Check(const loop_nest::LoopNest& nest, const passes::Target& 
   } else if (loop.kind != AxisKind::kGlobal && loop.kind != AxisKind::kLoop) {
     return Illegal("axis ", loop.name, " is no loop around all results");
   }
-  if (place.ahead &&
-      (loop.kind != AxisKind::kReduce || loop.size.is_symbolic() || loop.max_size == 0)) {
+  if (place.ahead && (loop.kind != AxisKind::kReduce || nest.base[loop.base].min_size < 1)) {
     return Illegal("axis ", loop.name, " is no loop of a reduce that always runs");
   }
   if (place.buffers > 1 && loop.kind == AxisKind::kGlobal) {

@@ -9,6 +9,17 @@
 #include "passes/indices/predicates.h"
 
 namespace tg::indices {
+namespace {
+
+// The counter of a loop, of work-items or of lanes.
+bool IsCounter(const UOp* u) {
+  return u->op == Op::kRange || u->op == Op::kSpecial || u->op == Op::kUnroll;
+}
+
+bool Varies(const UOp* u) { return llvm::any_of(PostOrder(u), IsCounter); }
+
+}  // namespace
+
 const UOp* IndexLowering::InStored(analysis::LoopSet axes) {
   const UOp* valid = where_.valid;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
@@ -25,7 +36,10 @@ const UOp* IndexLowering::InStored(analysis::LoopSet axes) {
 const UOp* IndexLowering::InShape(const std::vector<const UOp*>& index, const Shape& shape,
                                   const UOp* valid) {
   for (size_t k = 0; k < shape.size(); ++k) {
-    for (const UOp* part : {b_.Lt(b_.Index(-1), index[k]), b_.Lt(index[k], b_.Index(shape[k]))}) {
+    // An index of the results is at least 0, also where bounds do not tell.
+    const bool counts = llvm::is_contained(results_.index, index[k]);
+    const UOp* below = b_.Lt(index[k], b_.Index(shape[k]));
+    for (const UOp* part : {counts ? below : b_.Lt(b_.Index(-1), index[k]), below}) {
       part = simplify_(part);
       if (!IsConst(part) || part->word() == 0) valid = analysis::Both(b_, valid, part);
     }
@@ -37,14 +51,18 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, const Shape*
   NodeSet guards;
   bool any = false, of_pad = false;
   const auto depend_on = [&](const UOp* value) {
-    // Does not look at the trip count of a loop, since other loops may have the same.
-    NodeSet leaves;
+    // Does not look at the trip count of a loop, since other loops may have the same, nor, if the
+    // value changes in a loop, at variables, which other values may have too.
+    const bool in_loop = Varies(value);
+    NodeSet seen, leaves;
     std::vector<const UOp*> stack = {value};
     while (!stack.empty()) {
       const UOp* u = stack.back();
       stack.pop_back();
-      if (IsConst(u) || !leaves.Insert(u) || u->op == Op::kRange) continue;
-      stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+      if (!seen.Insert(u)) continue;
+      const bool is_loop = IsCounter(u);
+      if (in_loop ? is_loop : !IsConst(u)) leaves.Insert(u);
+      if (!is_loop) stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
     }
     return llvm::any_of(at.index, [&](const UOp* index) {
       return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
@@ -64,13 +82,8 @@ const UOp* IndexLowering::ValidToRead(const analysis::Position& at, const Shape*
       if (llvm::is_contained(parts, guard) && !depend_on(value)) any |= guards.Insert(guard);
     }
     // A predicate that no loop changes may say that the index is in bounds at all.
-    const auto varies = [](const UOp* part) {
-      return llvm::any_of(PostOrder(part), [](const UOp* u) {
-        return u->op == Op::kRange || u->op == Op::kSpecial || u->op == Op::kUnroll;
-      });
-    };
     for (const UOp* part : parts) {
-      if (masked && of_pads_.Contains(part) && varies(part) && !depend_on(part)) {
+      if (masked && of_pads_.Contains(part) && Varies(part) && !depend_on(part)) {
         of_pad |= guards.Insert(part);
       }
     }

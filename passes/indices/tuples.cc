@@ -50,6 +50,13 @@ const UOp* ChangesResult(Builder& b, const std::vector<const UOp*>& x, UOpSpan i
   return where_true ? b.Add(b.Sub(less, greater), b.Index(1)) : b.Sub(greater, less);
 }
 
+// Whether an expression is the same in the whole launch.
+bool IsOfVariables(const UOp* u) {
+  return llvm::all_of(PostOrder(u), [](const UOp* v) {
+    return v->num_srcs > 0 ? IsElementwise(v->op) : IsConst(v) || v->op == Op::kVar;
+  });
+}
+
 // By number of the tuple: the numbers that its combined value is computed from, in any number of
 // terms, itself included.
 std::vector<std::vector<bool>> Dependences(const UOp* u) {
@@ -134,7 +141,7 @@ const UOp* IndexLowering::ElementOf(const TupleAt& plan, const TupleAt::Number& 
 }
 
 void IndexLowering::SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const UOp*>& x) {
-  if (plan.terms.size() != 1 || !IsConst(plan.terms[0]->src(0))) return;
+  if (plan.terms.size() != 1) return;
   const UOp *range = plan.terms[0], *positive = ChangesResult(b_, x, TupleIdentities(u));
   if (!positive) return;
   const std::optional<analysis::AffineExpr> form = analysis::ParseAffine(simplify_(positive));
@@ -154,7 +161,7 @@ void IndexLowering::SkipLastTerms(const UOp* u, TupleAt& plan, std::vector<const
     } else if (inside) {
       const int64_t size = leaf->op == Op::kUnroll ? leaf->word(1) : leaf->src(0)->word();
       if (term.coef > 0) most = b_.Add(most, b_.Index(term.coef * (size - 1)));
-    } else if (leaf->op == Op::kRange || leaf->op == Op::kSpecial) {
+    } else if (leaf->op == Op::kRange || leaf->op == Op::kSpecial || IsOfVariables(leaf)) {
       most = b_.Add(most, b_.Mul(leaf, b_.Index(term.coef)));
     } else {
       return;

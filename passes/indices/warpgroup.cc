@@ -30,8 +30,8 @@ void IndexLowering::OrderForWarpgroup(
     llvm::function_ref<int64_t(const PackedAt::Axis&)> stride) const {
   const auto is_term = [&](const PackedAt::Axis& a) { return !nest_.base[a.base].IsStored(); };
   const auto is_adjacent = [&](const PackedAt::Axis& a) { return !is_term(a) && stride(a) == 1; };
-  const bool by_terms = BitWidth(copy.node->dtype.scalar()) != 16 ||
-                        llvm::none_of(plan.axes, is_adjacent);
+  const bool by_terms =
+      BitWidth(copy.node->dtype.scalar()) != 16 || llvm::none_of(plan.axes, is_adjacent);
   // The parts of one base axis lie together, the outermost first. Rows along the results have 64 of
   // them: parts of whole rows come first.
   constexpr int64_t kRow = 64;

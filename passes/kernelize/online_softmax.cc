@@ -11,6 +11,7 @@
 #include "ir/value.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/extents.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/cost/bounds.h"
 #include "passes/cost/tile_cost.h"
@@ -24,16 +25,34 @@
 namespace tg::kernelize {
 namespace {
 
+// Sizes of a graph or of a kernel. Symbolic ones count as their greatest values.
+struct Sizes {
+  const Module& module;
+  const Context& context;
+  ShapeMap& shapes;
+
+  int64_t Most(const Dim& extent) const { return analysis::MaxExtent(module, context, extent); }
+  double Elements(const UOp* u) const {
+    double n = 1;
+    for (const Dim& extent : shapes.Of(u)) n *= static_cast<double>(Most(extent));
+    return n;
+  }
+  const Dim& Terms(const SoftmaxProduct& p) const { return shapes.Of(p.scores)[p.scores_axis]; }
+};
+
 // The greatest number of terms that divides the axis, has at least two blocks, and whose operands
-// and scores fit into a core's nearest cache together. 0 if it is below 16.
-int64_t BlockOf(int64_t terms, const passes::Target& target) {
+// and scores fit into a core's nearest cache together. 0 if it is below 16. A number that no such
+// block divides for certain is padded if it is symbolic.
+int64_t BlockOf(const Dim& terms, const Sizes& sizes, const passes::Target& target) {
   const int64_t bytes_a_term = 64 * 4 * 2 * 2;  // both products' operands, and as much for scores
   int64_t most = 16;
   while (2 * most * bytes_a_term <= 2 * target.near_cache_bytes) most *= 2;
-  for (int64_t block = std::min(most, terms / 2); block >= 16; --block) {
-    if (terms % block == 0) return block;
+  const int64_t factor = analysis::ExtentsOf(terms).number;
+  most = std::min(most, sizes.Most(terms) / 2);
+  for (int64_t block = most; block >= 16; --block) {
+    if (factor % block == 0) return block;
   }
-  return 0;
+  return terms.is_symbolic() && most >= 16 ? most : 0;
 }
 
 bool IsNarrow(const UOp* u) {
@@ -44,14 +63,14 @@ bool IsNarrow(const UOp* u) {
 // scores are no sums of products.
 class Boundary {
  public:
-  Boundary(ShapeMap& shapes, bool is_gpu) : shapes_(&shapes), is_gpu_(is_gpu) {}
+  Boundary(const Sizes& sizes, bool is_gpu) : shapes_(&sizes.shapes), is_gpu_(is_gpu) {}
 
   bool Find(const SoftmaxProduct& p) {
     Add(p.other(), /*scales=*/false);
     if (p.sink) Add(p.sink, /*scales=*/false);
     // The scores: arithmetic down to the reduces, of which those with as many results are computed
     // for each score.
-    const int64_t size = NumElements(shapes_->Of(p.scores));
+    const analysis::Extents size = analysis::ExtentsOf(shapes_->Of(p.scores));
     std::vector<const UOp*> stack = {p.scores};
     NodeSet seen;
     while (!stack.empty()) {
@@ -63,7 +82,7 @@ class Boundary {
       const bool counts = u->op == Op::kCast && u->src(0)->dtype.is_index();
       if (IsMovement(u->op) || (IsElementwise(u->op) && u->op != Op::kCast) || counts) {
         stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
-      } else if (u->op == Op::kReduceAxis && NumElements(shapes_->Of(u)) == size &&
+      } else if (u->op == Op::kReduceAxis && analysis::ExtentsOf(shapes_->Of(u)) == size &&
                  u->src(0)->op == Op::kMul) {
         inside.push_back(u->src(0));
         for (const UOp* x : u->src(0)->srcs()) Add(x, p.matrices);
@@ -99,14 +118,14 @@ class Boundary {
 
 // The greatest extent of the products' axes along which the other factor is the same, if padding it
 // to a multiple of `of` adds at most a third; 0: there is none.
-int64_t RowsOf(const SoftmaxProduct& p, ShapeMap& shapes, int64_t of) {
+int64_t RowsOf(const SoftmaxProduct& p, const Sizes& sizes, int64_t of) {
   int64_t rows = 0;
-  const Shape& whole = shapes.Of(p.product());
+  const Shape& whole = sizes.shapes.Of(p.product());
   for (size_t k = 0; k < whole.size(); ++k) {
     const UOp* below = nullptr;
     const bool shares =
-        k != p.axis && !p.repeats[k] && IsRepeatedAlong(p.other(), k, shapes, &below, true);
-    const int64_t size = whole[k].value();
+        k != p.axis && !p.repeats[k] && IsRepeatedAlong(p.other(), k, sizes.shapes, &below, true);
+    const int64_t size = sizes.Most(whole[k]);
     if (shares && 3 * RoundUp(size, of) <= 4 * size) rows = std::max(rows, size);
   }
   return rows;
@@ -116,8 +135,8 @@ int64_t RowsOf(const SoftmaxProduct& p, ShapeMap& shapes, int64_t of) {
 // of two, to a multiple of which the axis is padded by at most a quarter, and whose operands fit
 // into local memory several times, as they are copied ahead. 0 if it is below 16, or if a work-item
 // has too few registers for its part.
-int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMap& shapes,
-                      const passes::Target& target, ModuleFlags flags) {
+int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, const Sizes& sizes,
+                      const passes::Target& target) {
   constexpr int64_t kMostTerms = 64, kLeastTerms = 16, kCopies = 3;
   const std::optional<Scalar> type = MatrixTypeOf(p);
   if (!type || !target.HasMatrixInstructions() || !target.HasAsyncCopies() ||
@@ -125,7 +144,7 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
     return 0;
   }
   const MatrixInstruction instruction =
-      *MatrixInstructionFor(*type, *type, p.sum->dtype.scalar(), flags);
+      *MatrixInstructionFor(*type, *type, p.sum->dtype.scalar(), sizes.module.flags);
   const UOp* sum = boundary.sums[0];
   if (sum->list(1).size() != 1 || sum->dtype != p.sum->dtype) return 0;
   for (const UOp* factor : sum->src(0)->srcs()) {
@@ -135,17 +154,20 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
   }
   const auto axis = static_cast<size_t>(sum->list(1)[0]);
   // Terms beyond the last one are zeros.
-  const int64_t depth = shapes.Of(sum->src(0))[axis].value();
+  const Dim& of_sum = sizes.shapes.Of(sum->src(0))[axis];
+  if (of_sum.is_symbolic()) return 0;
+  const int64_t depth = of_sum.value();
   const int64_t width = RoundUp(depth, instruction.k);
   int64_t results = 1, axes = 0;
-  const Shape& whole = shapes.Of(p.product());
+  const Shape& whole = sizes.shapes.Of(p.product());
   for (size_t k = 0; k < whole.size(); ++k) {
     if (!p.repeats[k] || whole[k].Is(1)) continue;
+    if (whole[k].is_symbolic()) return 0;
     results = whole[k].value();
     ++axes;
   }
   if (axes != 1 || results % instruction.n != 0 || depth % instruction.n != 0 ||
-      RowsOf(p, shapes, instruction.m) == 0) {
+      RowsOf(p, sizes, instruction.m) == 0) {
     return 0;
   }
   // What a work-item computes of a row is a register tile in at most two steps.
@@ -153,7 +175,7 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
     return directive::InnerOfTwo(tiles, directive::Upcast::kMost) > 0;
   };
   if (!is_tile(results / instruction.n) || !is_tile(width / instruction.n)) return 0;
-  const int64_t terms = shapes.Of(p.scores)[p.scores_axis].value();
+  const int64_t terms = sizes.Most(sizes.Terms(p));
   int64_t block = kMostTerms;
   while (block >= kLeastTerms &&
          (block >= terms || 4 * RoundUp(terms, block) > 5 * terms ||
@@ -166,14 +188,10 @@ int64_t MatrixBlockOf(const SoftmaxProduct& p, const Boundary& boundary, ShapeMa
 
 // Whether one kernel takes less time than several with the scores in memory. Its lanes are results
 // along an axis of the scores along which the other factor is the same.
-bool Pays(const SoftmaxProduct& p, ShapeMap& shapes, const passes::Target& target) {
-  const Shape& scores = shapes.Of(p.scores);
-  const int64_t terms = scores[p.scores_axis].value();
-  if (!target.HasVectors() || BlockOf(terms, target) == 0) return false;
-  const int64_t rows = std::max<int64_t>(1, RowsOf(p, shapes, 1));
-  const Shape& whole = shapes.Of(p.product());
-  const double elements = static_cast<double>(NumElements(scores)),
-               products = static_cast<double>(NumElements(whole));
+bool Pays(const SoftmaxProduct& p, const Sizes& sizes, const passes::Target& target) {
+  if (!target.HasVectors() || BlockOf(sizes.Terms(p), sizes, target) == 0) return false;
+  const int64_t rows = std::max<int64_t>(1, RowsOf(p, sizes, 1));
+  const double elements = sizes.Elements(p.scores), products = sizes.Elements(p.product());
   const auto lanes = static_cast<double>(target.alu_width / 4);
   const double full =
       static_cast<double>(rows) / (lanes * std::ceil(static_cast<double>(rows) / lanes));
@@ -194,16 +212,16 @@ bool HasWindows(const UOp* factor) {
 }
 
 // The terms of a block; 0: plain ops take less time. Sets `boundary`.
-int64_t Block(const SoftmaxProduct& p, ShapeMap& shapes, const passes::Target& target,
-              ModuleFlags flags, Boundary& boundary) {
+int64_t Block(const SoftmaxProduct& p, const Sizes& sizes, const passes::Target& target,
+              Boundary& boundary) {
   if (!boundary.Find(p)) return 0;
   // The factors of scores are staged a row at a time. Those of a convolution have no rows.
   const bool convolves = llvm::any_of(
       boundary.sums, [](const UOp* sum) { return llvm::any_of(sum->src(0)->srcs(), &HasWindows); });
   if (convolves) return 0;
-  if (target.is_gpu) return MatrixBlockOf(p, boundary, shapes, target, flags);
-  if (p.sum->dtype.scalar() != Scalar::kF32 || !Pays(p, shapes, target)) return 0;
-  return BlockOf(shapes.Of(p.scores)[p.scores_axis].value(), target);
+  if (target.is_gpu) return MatrixBlockOf(p, boundary, sizes, target);
+  if (p.sum->dtype.scalar() != Scalar::kF32 || !Pays(p, sizes, target)) return 0;
+  return BlockOf(sizes.Terms(p), sizes, target);
 }
 
 // Whether values are wider than halves on the way to a GPU's matrix instructions.
@@ -232,14 +250,15 @@ int64_t FuseOnlineSoftmaxes(const Module& module, Body& body, ShapeMap& shapes,
                             const passes::Target& target, NodeSet& fused, UOpSpan order) {
   if (module.flags.has(ModuleFlag::kNoReassociate)) return 0;
   const bool wide = IsWide(module, target);
+  const Sizes sizes = {module, *body.context, shapes};
   NodeMap<int> users;
   std::vector<std::pair<SoftmaxProduct, Boundary>> found;
   for (const UOp* u : order) {
     for (const UOp* s : u->srcs()) ++users[s];
     std::optional<SoftmaxProduct> p = FindProduct(u, shapes, module, target);
     if (!p) continue;
-    Boundary boundary(shapes, target.is_gpu);
-    if (Block(*p, shapes, target, module.flags, boundary) == 0) continue;
+    Boundary boundary(sizes, target.is_gpu);
+    if (Block(*p, sizes, target, boundary) == 0) continue;
     found.emplace_back(*std::move(p), std::move(boundary));
   }
   // Values that something else reads too are stored.
@@ -321,14 +340,17 @@ bool RewriteOnlineSoftmax(const Module& module, Body& body, const passes::Target
   for (; passes(sum); sum = sum->src(0)) moved.push_back(sum);
   const std::optional<SoftmaxProduct> p = FindProduct(sum, shapes, module, target);
   if (!p) return false;
-  Boundary boundary(shapes, target.is_gpu);
-  const int64_t block = Block(*p, shapes, target, module.flags, boundary);
+  const Sizes sizes = {module, *body.context, shapes};
+  Boundary boundary(sizes, target.is_gpu);
+  const int64_t block = Block(*p, sizes, target, boundary);
   if (block == 0) return false;
   Builder b(*body.context);
   const UOp* value = SoftmaxInBlocks(module, body, *p, block);
   body.CarryOver(sum, value);
   for (const UOp* m : llvm::reverse(moved)) {
-    value = b.context().Rebuild(m, b.context(), UOpSpan(&value, 1));
+    llvm::SmallVector<const UOp*, 8> srcs(m->srcs().begin(), m->srcs().end());
+    srcs[0] = value;
+    value = b.context().Rebuild(m, b.context(), {srcs.data(), srcs.size()});
   }
   const UOp* result = b.Store(store->src(0), value);
   body.root = b.Sink(UOpSpan(&result, 1));

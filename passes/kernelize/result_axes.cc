@@ -38,7 +38,8 @@ std::string Planner::DivideResults(const UOp* u, UseId use) {
   llvm::SmallVector<analysis::LoopDigit, 8> digits;
   bool exact = true;
   for (const analysis::AxisLoops& axis : uses_.Loops(use)) {
-    exact = exact && axis.exact;
+    exact = exact && axis.exact &&
+            llvm::none_of(axis.digits, [](const analysis::LoopDigit& d) { return d.symbol; });
     digits.append(axis.digits.begin(), axis.digits.end());
   }
   const Shape known = facts_.rows.Get(kernel);

@@ -10,44 +10,12 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/extents.h"
+#include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/softmax_mask.h"
 
 namespace tg::kernelize {
 namespace {
-
-bool IsLowest(const UOp* x) {
-  return IsConst(x) && x->dtype.is_float() &&
-         DoubleFromBits(x->dtype.scalar(), x->word()) == -std::numeric_limits<double>::infinity();
-}
-
-// Where scores are -inf: where the condition holds, or where it does not.
-struct Mask {
-  const UOp* condition;
-  bool where_true;
-  std::vector<const UOp*> movement;  // from the scores down to the condition
-  const UOp* term = nullptr;         // of a sum of the scores and the mask
-};
-
-// The mask that selects -inf instead of a score, or that is added to the scores: 0 or -inf.
-std::optional<Mask> FindMask(const UOp* scores, bool wide) {
-  const auto selected = [](const UOp* u) -> std::optional<Mask> {
-    if (u->op != Op::kWhere || (!IsLowest(u->src(1)) && !IsLowest(u->src(2)))) return std::nullopt;
-    return Mask{u->src(0), IsLowest(u->src(1)), {}};
-  };
-  if (scores->op != Op::kAdd) return selected(scores);
-  for (const UOp* term : scores->srcs()) {
-    std::vector<const UOp*> movement;
-    const UOp* u = Unwrapped(term, wide);
-    for (; IsMovement(u->op); u = Unwrapped(u->src(0), wide)) movement.push_back(u);
-    std::optional<Mask> mask = selected(u);
-    if (!mask) continue;
-    const UOp* other = u->src(mask->where_true ? 2 : 1);
-    if (!IsConst(other) || DoubleFromBits(other->dtype.scalar(), other->word()) != 0) continue;
-    mask->movement = std::move(movement);
-    mask->term = term;
-    return mask;
-  }
-  return std::nullopt;
-}
 
 // A factor of a product that is itself the product of a value and a constant.
 struct ScaledFactor {
@@ -65,26 +33,24 @@ ScaledFactor ScaledFactorOf(const UOp* u) {
   return {};
 }
 
-// The same number as an index, if it is computed as one that was cast; else null.
-const UOp* AsIndex(Builder& b, const UOp* x) {
-  if (x->dtype.is_index()) return x;
-  if (IsConst(x)) return b.Index(x->word());
-  if (x->op == Op::kCast) return x->src(0)->dtype.is_index() ? x->src(0) : nullptr;
-  if (x->op == Op::kAdd && IsConst(x->src(1)) && x->src(1)->word() == 0) {
-    return AsIndex(b, x->src(0));
-  }
-  if (!IsMovement(x->op)) return nullptr;
-  const UOp* source = AsIndex(b, x->src(0));
-  return source ? b.context().Make(x->op, source->dtype, UOpSpan(&source, 1), x->attr) : nullptr;
-}
-
 bool IsTimesPositive(const UOp* u) {
   return u->op == Op::kMul && u->dtype.is_float() && IsConst(u->src(1)) &&
          DoubleFromBits(u->dtype.scalar(), u->src(1)->word()) > 0;
 }
 
+// ceil(terms / block).
+Dim BlocksOf(Context& ctx, const Dim& terms, int64_t block) {
+  if (!terms.is_symbolic()) return CeilDiv(terms.value(), block);
+  Builder b(ctx);
+  const UOp* size = terms.symbol();
+  if (size->op == Op::kMul && IsConst(size->src(1)) && size->src(1)->word() % block == 0) {
+    return MulDims(ctx, size->src(0), size->src(1)->word() / block);
+  }
+  return b.Alu(Op::kFloorDiv, {b.Add(size, b.Index(block - 1)), b.Index(block)});
+}
+
 // Splits axis `axis` of a shape into blocks.
-Shape Blocked(Shape shape, size_t axis, int64_t blocks, int64_t block) {
+Shape Blocked(Shape shape, size_t axis, const Dim& blocks, int64_t block) {
   shape[axis] = blocks;
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis) + 1, block);
   return shape;
@@ -93,9 +59,17 @@ Shape Blocked(Shape shape, size_t axis, int64_t blocks, int64_t block) {
 class Rewriter {
  public:
   Rewriter(const Module& module, Body& body, const SoftmaxProduct& p, int64_t block)
-      : b_(*body.context), shapes_(module, *body.context), p_(p), block_(block), scale_(p.scale) {
-    terms_ = shapes_.Of(p.scores)[p.scores_axis].value();
-    blocks_ = CeilDiv(terms_, block);
+      : b_(*body.context),
+        module_(module),
+        shapes_(module, *body.context),
+        p_(p),
+        block_(block),
+        scale_(p.scale) {
+    terms_ = shapes_.Of(p.scores)[p.scores_axis];
+    blocks_ = BlocksOf(*body.context, terms_, block);
+    rounded_ = MulDims(*body.context, blocks_, block);
+    most_ = RoundUp(analysis::MaxExtent(module, *body.context, terms_), block);
+    pads_ = analysis::ExtentsOf(terms_).number % block != 0;
     if (scale_) scale_ = ConstantOf(scale_);
   }
 
@@ -164,22 +138,23 @@ class Rewriter {
   // `x` with its axis of terms in blocks, of which the last may end in zeros.
   const UOp* InBlocks(const UOp* x, size_t axis) {
     Shape shape = shapes_.Of(x);
-    const int64_t padding = blocks_ * block_ - terms_;
-    if (padding > 0) {
+    if (pads_) {
       std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {0, 0});
-      pairs[axis].second = padding;
+      pairs[axis].second = SubDims(b_.context(), rounded_, terms_);
       x = b_.Pad(x, pairs);
-      shape[axis] = blocks_ * block_;
+      shape[axis] = rounded_;
     }
     return b_.Reshape(x, Blocked(shape, axis, blocks_, block_));
   }
   // The scores in blocks, with -inf beyond the last term.
   const UOp* Masked(const UOp* scores) {
-    if (blocks_ * block_ == terms_) return scores;
+    if (!pads_) return scores;
     const Shape shape = shapes_.Of(scores);
     Shape along(shape.size(), 1);
     along[p_.scores_axis] = blocks_, along[p_.scores_axis + 1] = block_;
-    const UOp* exists = b_.Lt(b_.Reshape(b_.Iota(blocks_ * block_), along), b_.Index(terms_));
+    const UOp* number = b_.Iota(most_);
+    if (rounded_.is_symbolic()) number = b_.Shrink(number, {{0, rounded_}});
+    const UOp* exists = b_.Lt(b_.Reshape(number, along), b_.Index(terms_));
     const UOp* lowest = b_.Const(scores->dtype, -std::numeric_limits<double>::infinity());
     return b_.Where(b_.Expand(exists, shape), scores, lowest);
   }
@@ -188,52 +163,14 @@ class Rewriter {
   // mask is a comparison of indices that selects -inf, and a block's first key decides. Null if the
   // scores are not masked so.
   const UOp* AnyScore() {
-    const std::optional<Mask> mask = FindMask(p_.scores, p_.wide);
+    const std::optional<Comparison> mask = MaskOfLastTerms(b_, module_, shapes_, p_);
     if (!mask) return nullptr;
-    const UOp* u = mask->condition;
-    bool masks = mask->where_true;
-    const auto negates = [](const UOp* x) {
-      return (x->op == Op::kXor || x->op == Op::kCmpNe) && x->dtype == kBool &&
-             IsConst(x->src(1)) && x->src(1)->word() != 0;
-    };
-    for (; negates(u); u = u->src(0)) masks = !masks;
-    if (u->op != Op::kCmpLt) return nullptr;
-    // Behind the movement ops that give the comparison the shape of the scores.
-    const auto moved = [&](const UOp* x) {
-      for (const UOp* m : llvm::reverse(mask->movement)) {
-        x = b_.context().Make(m->op, x->dtype, UOpSpan(&x, 1), m->attr);
-      }
-      return x;
-    };
-    const UOp *less = AsIndex(b_, u->src(0)), *greater = AsIndex(b_, u->src(1));
-    if (!less || !greater) return nullptr;
-    less = moved(less), greater = moved(greater);
-    const UOp *row = masks ? less : greater, *key = masks ? greater : less;
-    if (Trend(row) != 0 || Trend(key) != 1) return nullptr;
-    const UOp* compared = InBlocks(b_.Lt(less, greater), p_.scores_axis);
+    const UOp* compared = InBlocks(mask->less, p_.scores_axis);
     std::vector<std::pair<Dim, Dim>> first;
     for (const Dim& d : shapes_.Of(compared)) first.emplace_back(0, d);
     first[p_.scores_axis + 1].second = 1;
     const UOp* of_first = b_.Shrink(compared, first);
-    return masks ? b_.Alu(Op::kXor, {of_first, b_.Bool(true)}) : of_first;
-  }
-  // How an index of the scores' shape changes along their terms: 0 not at all, 1 it never
-  // decreases, -1 unknown.
-  int Trend(const UOp* x) {
-    std::optional<size_t> axis = p_.scores_axis;
-    while (IsMovement(x->op)) {
-      const Shape &from = shapes_.Of(x->src(0)), &to = shapes_.Of(x);
-      if (x->op == Op::kExpand && from[*axis].Is(1) && !to[*axis].Is(1)) return 0;
-      std::optional<size_t> source;
-      for (size_t k = 0; k < from.size() && !source; ++k) {
-        if (from[k] == to[*axis] && AxisThrough(x, k, shapes_) == axis) source = k;
-      }
-      if (!source) return -1;
-      axis = source;
-      x = x->src(0);
-    }
-    if (x->op == Op::kIota) return 1;
-    return IsConst(x) ? 0 : -1;
+    return mask->masks ? b_.Alu(Op::kXor, {of_first, b_.Bool(true)}) : of_first;
   }
   // `x` with node `from` replaced.
   const UOp* Replace(const UOp* x, const UOp* from, const UOp* to) {
@@ -320,11 +257,14 @@ class Rewriter {
   const UOp* WithStagedQuery(const UOp* scores);
 
   Builder b_;
+  const Module& module_;
   ShapeMap shapes_;
   const SoftmaxProduct& p_;
   const int64_t block_;
-  int64_t terms_ = 0, blocks_ = 0;
-  const UOp* scale_;  // of the exponents; null: 1
+  Dim terms_, blocks_, rounded_;  // rounded_: the terms of whole blocks
+  int64_t most_ = 0;              // of these, at most
+  bool pads_ = false;             // whether the last block may have fewer terms
+  const UOp* scale_;              // of the exponents; null: 1
 };
 
 const UOp* Rewriter::WithoutFactors(const UOp* scores) {
@@ -406,7 +346,7 @@ const UOp* Rewriter::Widened(const UOp* scores) {
       // are skipped.)
       const UOp* condition = mask->condition;
       for (const UOp* m : llvm::reverse(mask->movement)) {
-        condition = b_.context().Make(m->op, kBool, UOpSpan(&condition, 1), m->attr);
+        condition = MovedLike(b_.context(), m, condition);
       }
       const UOp* score = wide(u->src(mask->term == u->src(0) ? 1 : 0));
       const UOp* lowest = b_.Const(t, -std::numeric_limits<double>::infinity());

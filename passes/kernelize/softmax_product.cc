@@ -4,6 +4,7 @@
 
 #include "ir/matrix/matrix_instruction.h"
 #include "ir/value.h"
+#include "passes/analysis/extents.h"
 
 namespace tg::kernelize {
 namespace {
@@ -155,12 +156,12 @@ std::optional<size_t> AxisThrough(const UOp* m, size_t axis, ShapeMap& shapes) {
       if (m->list()[k] == static_cast<int64_t>(axis)) return k;
     }
   }
-  if (m->op != Op::kReshape || !IsStatic(from) || !IsStatic(to)) return std::nullopt;
-  int64_t before = 1, so_far = 1;
-  for (size_t k = 0; k < axis; ++k) before *= from[k].value();
+  if (m->op != Op::kReshape) return std::nullopt;
+  analysis::Extents before, so_far;
+  for (size_t k = 0; k < axis; ++k) before.Multiply(from[k]);
   for (size_t k = 0; k < to.size(); ++k) {
     if (so_far == before && to[k] == from[axis]) return k;
-    so_far *= to[k].value();
+    so_far.Multiply(to[k]);
   }
   return std::nullopt;
 }
@@ -179,7 +180,7 @@ std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes,
   if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return std::nullopt;
   if (!u->dtype.is_float() || u->list(1).size() != 1) return std::nullopt;
   const UOp* product = u->src(0);
-  if (product->op != Op::kMul || !IsStatic(shapes.Of(product))) return std::nullopt;
+  if (product->op != Op::kMul) return std::nullopt;
   for (size_t i = 0; i < 2; ++i) {
     SoftmaxProduct p;
     p.sum = u;

@@ -113,6 +113,7 @@ bool Planner::CutsRows(const UOp* u, const UOp* kernel) {
     for (const analysis::AxisLoops& axis : uses_.Loops(use)) {
       if (!axis.exact) return false;
       for (const analysis::LoopDigit& d : axis.digits) {
+        if (d.symbol) return false;
         if (std::find(own.begin(), own.end(), d) != own.end()) continue;
         own.push_back(d);
         iterations *= static_cast<double>(d.size);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,16 +30,18 @@ bool IsStagedSum(const UOp* staged) {
   return false;
 }
 
-// The global axis along which the tuple varies and most loads repeat; of several, the longest.
+// The global axis along which the tuple varies that fills vectors and along which most loads
+// repeat; of several, the longest.
 size_t VectorAxis(const ScheduleBuilder& t, analysis::LoopSet varies) {
   size_t best = kNoAxis;
-  std::pair<int64_t, int64_t> best_score;
+  std::tuple<bool, int64_t, int64_t> best_score;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if ((varies & analysis::LoopBit(t.nest().axes[i].base)) == 0 || t.IsSymbolic(i)) continue;
+    if ((varies & analysis::LoopBit(t.nest().axes[i].base)) == 0) continue;
     const int64_t repeats = llvm::count_if(t.accesses(), [&](const analysis::Access& a) {
       return !a.is_store() && t.Stride(a, i) == 0;
     });
-    const std::pair<int64_t, int64_t> score = {repeats, t.Size(i)};
+    const bool fills = t.Size(i) >= t.target().RegisterWords();
+    const std::tuple<bool, int64_t, int64_t> score = {fills, repeats, t.Size(i)};
     if (best == kNoAxis || score > best_score) best = i, best_score = score;
   }
   return best;
@@ -62,7 +65,9 @@ void Schedule(ScheduleBuilder& t, analysis::LoopSet varies) {
   const std::string name = t.nest().axes[axis].name;
   const int64_t lanes = t.target().RegisterWords();
   const int64_t vectors = t.Size(axis) > lanes ? 2 : 1;
-  if (t.Size(axis) % (lanes * vectors) != 0) t.Try<directive::PadTo>(axis, lanes * vectors);
+  if (t.IsSymbolic(axis) || t.Size(axis) % (lanes * vectors) != 0) {
+    t.Try<directive::PadTo>(axis, lanes * vectors);
+  }
   if (!t.Try<directive::Vectorize>(t.nest().AxisNamed(name), lanes)) return;
   if (vectors > 1) {
     const int outer = t.nest().FindAxis(name + ".0");

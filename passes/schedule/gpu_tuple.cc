@@ -84,7 +84,6 @@ std::optional<TupleAxes> FindTupleAxes(const loop_nest::LoopNest& s,
   }
   for (size_t n = 0; n < s.base.size(); ++n) {
     const analysis::BaseAxis& base = s.base[n];
-    if (base.size.is_symbolic()) return std::nullopt;
     bool fresh = true;
     if (base.reduce && base.reduce->op == Op::kReduceTuple) {
       fresh = SetOnce(out.tuple, n);
@@ -123,6 +122,11 @@ std::optional<TupleAxes> FindTupleAxes(const loop_nest::LoopNest& s,
       out.row = n;  // the last one
     }
   }
+  // The launch decides how many blocks and rows there are.
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    const bool may_vary = n == out.tuple || (s.base[n].IsStored() && n != out.result);
+    if (s.base[n].size.is_symbolic() && !may_vary) return std::nullopt;
+  }
   return out.row != kNone && out.result != kNone ? std::optional(out) : std::nullopt;
 }
 
@@ -133,7 +137,12 @@ class Writer {
 
   std::optional<std::vector<Directive>> Write(const MatrixInstruction& instruction) {
     const std::string row = Name(axes_.row);
-    to_.Pad(row, instruction.m);
+    // Of a symbolic number of rows, groups have whole ones.
+    const bool is_symbolic = nest_.base[axes_.row].size.is_symbolic();
+    const int64_t in_rows = CeilDiv(to_.Size(row), instruction.m);
+    const int64_t own = TilesOf(in_rows, is_symbolic, instruction);
+    const int64_t units = UnitsOf(in_rows / own, is_symbolic, instruction);
+    to_.Pad(row, instruction.m * (is_symbolic ? own * units : 1));
     // Results: pairs of neighbours, of which four work-items have one each.
     const Parts results = Divide(Name(axes_.result), kPair);
     const std::string lanes = results.owned;
@@ -157,12 +166,11 @@ class Writer {
     }
     if (!is_whole) {
       std::string tiles = row + ".0";
-      if (const int64_t own = TilesOf(to_.Size(tiles), instruction); own > 1) {
+      if (own > 1) {
         const auto parts = to_.Split(tiles, own);
         to_.Try(directive::Upcast{{parts.second, std::nullopt}});
         tiles = parts.first;
       }
-      const int64_t units = UnitsOf(to_.Size(tiles), instruction);
       const auto [groups, subgroups] = to_.Split(tiles, units);
       if (!subgroups.empty()) to_.Try(directive::Local{{subgroups, std::nullopt}});
       // The groups of the last rows have the most blocks, and begin first.
@@ -239,24 +247,25 @@ class Writer {
   }
 
   // Subgroups of a group, which share its copies, where there are groups for all units.
-  int64_t UnitsOf(int64_t tiles, const MatrixInstruction& instruction) const {
+  int64_t UnitsOf(int64_t tiles, bool is_symbolic, const MatrixInstruction& instruction) const {
     // More would wait for each other at the barriers: several groups share a unit instead. Where
     // blocks are skipped, those of the first rows wait for those of the last ones, which copies of
     // narrow factors are not worth.
     int64_t units = axes_.ends_early && !instruction.in_parts ? kMostUnits / 2 : kMostUnits;
-    while (units > 1 && (tiles % units != 0 || !FillUnits(tiles / units))) units /= 2;
+    const auto divides = [&] { return is_symbolic || tiles % units == 0; };
+    while (units > 1 && (!divides() || !FillUnits(tiles / units))) units /= 2;
     return units;
   }
 
   // Tiles of rows that a subgroup has: two use what it loads from local memory twice.
-  int64_t TilesOf(int64_t tiles, const MatrixInstruction& instruction) const {
+  int64_t TilesOf(int64_t tiles, bool is_symbolic, const MatrixInstruction& instruction) const {
     constexpr int64_t kTwo = 2;
     const auto size = [&](size_t axis) { return nest_.base[axis].max_size; };
     const int64_t registers =
         cost::TupleRegisters(kTwo, size(axes_.scores), size(axes_.result),
                              RoundUp(size(axes_.query), instruction.k), instruction, target_);
     const bool fits = registers <= 2 * target_.vector_registers;
-    const bool divides = tiles % (kTwo * kMostUnits) == 0;
+    const bool divides = is_symbolic || tiles % (kTwo * kMostUnits) == 0;
     return fits && divides && FillUnits(tiles / (kTwo * kMostUnits)) ? kTwo : 1;
   }
 

@@ -172,11 +172,9 @@ absl::StatusOr<std::unique_ptr<Module>> ReadTextModel(
   options.context = flags.context.value_or(0);
   options.chunk = flags.chunk.value_or(0);
   options.cache_type = gguf::CacheTypeNamed(flags.cache_type);
-  options.half_products = flags.products == "f16";
-  if (flags.products == "auto") {
-    TG_ASSIGN_OR_RETURN(options.half_products,
-                        llm::PrefersHalfProducts(flags.devices, flags.target));
-  }
+  std::optional<bool> half_products;
+  if (flags.products != "auto") half_products = flags.products == "f16";
+  TG_RETURN_IF_ERROR(llm::FitToDevice(flags.devices, flags.target, half_products, options));
   TG_ASSIGN_OR_RETURN(gguf::LanguageModel model, llm::BuildTextModule(*file, options));
   llm::CompiledText text;
   text.sizes = llm::SizesOf(model);

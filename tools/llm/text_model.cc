@@ -76,13 +76,17 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
 
 }  // namespace
 
-absl::StatusOr<bool> PrefersHalfProducts(const runtime::DeviceRequest& request,
-                                         std::string_view target) {
+absl::Status FitToDevice(const runtime::DeviceRequest& request, std::string_view target,
+                         std::optional<bool> half_products, gguf::LanguageModelOptions& options) {
   TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
                       runtime::ChooseDevices(Module(), request));
   TG_ASSIGN_OR_RETURN(const passes::Target known,
                       runtime::ChooseTarget(target, "", chosen[0].device.info));
-  return known.HasMatrixInstructions() && known.matrix_flops_per_second > 0;
+  const bool has_matrices = known.HasMatrixInstructions() && known.matrix_flops_per_second > 0;
+  options.half_products = half_products.value_or(has_matrices);
+  options.fuses_attention = options.half_products ? has_matrices && known.HasAsyncCopies()
+                                                  : !known.is_gpu && known.HasVectors();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
@@ -99,11 +103,7 @@ absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
 absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
                                                     const TextModelOptions& options) {
   gguf::LanguageModelOptions how = options.model;
-  if (options.half_products) {
-    how.half_products = *options.half_products;
-  } else {
-    TG_ASSIGN_OR_RETURN(how.half_products, PrefersHalfProducts({options.device, {}}));
-  }
+  TG_RETURN_IF_ERROR(FitToDevice({options.device, {}}, "", options.half_products, how));
   return BuildTextModule(file, how);
 }
 

@@ -32,7 +32,7 @@ namespace tg::llm {
 struct TextModelOptions {
   gguf::LanguageModelOptions model;
   std::string device;  // as for ChooseDevice
-  // The type of a prompt's products; empty: as PrefersHalfProducts says.
+  // The type of a prompt's products; empty: as the device prefers.
   std::optional<bool> half_products;
   std::string schedules;      // a file of measured schedules; empty: none
   bool time_kernels = false;  // session().last_times() has the kernels' times
@@ -47,9 +47,10 @@ struct TextModelOptions {
   std::function<void(size_t done, size_t total)> on_uploaded = {};
 };
 
-// Whether the device that is asked for has matrix instructions, which multiply halves.
-absl::StatusOr<bool> PrefersHalfProducts(const runtime::DeviceRequest& request,
-                                         std::string_view target = "");
+// Sets how a module is made for the device that is asked for: whether it has matrix instructions,
+// which multiply halves, unless `half_products` says what to do, and whether it fuses attention.
+absl::Status FitToDevice(const runtime::DeviceRequest& request, std::string_view target,
+                         std::optional<bool> half_products, gguf::LanguageModelOptions& options);
 
 // The module of a model, verified.
 absl::StatusOr<gguf::LanguageModel> BuildTextModule(const ModelFile& file,
