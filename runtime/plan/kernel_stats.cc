@@ -208,6 +208,11 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     } else if (u->op == Op::kWmma) {
       work.ops += times.needed *
                   MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
+    } else if (u->op == Op::kWgmma) {
+      // Its name is that of an instruction of eight columns for four subgroups.
+      const std::string_view name = body.context->String(static_cast<StringId>(u->word(0)));
+      work.ops +=
+          times.needed * MatrixOps(name, 4 * kSubgroup) * static_cast<double>(u->word(1)) / 8;
     } else if (CountsAsOp(u) && !addresses.Contains(u)) {
       const double ops = u->op == Op::kMulAcc ? 2 : u->op == Op::kDot4 ? 8 : 1;
       work.ops += times.needed * u->dtype.lanes() * ops;
