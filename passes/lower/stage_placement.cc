@@ -108,15 +108,27 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   // What an element is decoded from may give several: these are decoded together, so that the
   // square is loaded and transposed once.
   constexpr int64_t kMostTogether = 2;
+  std::vector<const UOp*> unrolls;
+  int64_t together = 1;
   for (const UOp* axis : std::vector(stage.ranges)) {
-    const bool is_short = IsConst(axis->src(0)) && axis->src(0)->word() <= kMostTogether;
-    if (load == stage.x || stride(axis) != 0 || !is_short) continue;
+    if (load == stage.x || stride(axis) != 0 || !IsConst(axis->src(0))) continue;
+    if (together * axis->src(0)->word() > kMostTogether) continue;
+    together *= axis->src(0)->word();
     llvm::erase_value(stage.ranges, axis);
-    stage.unrolls.push_back(FreshUnroll(axis->src(0)->word()));
-    changed[axis] = stage.unrolls.back();
+    unrolls.push_back(FreshUnroll(axis->src(0)->word()));
+    changed[axis] = unrolls.back();
   }
   const UOp* square = b_.Range(b_.Index(size / side));
   const UOp* column = FreshUnroll(side);
+  unrolls.push_back(column);
+  // The lanes of the copy come behind them, so that values are computed in its order, and what is
+  // loaded is transposed.
+  for (const UOp*& u : stage.unrolls) {
+    if (load == stage.x) break;
+    const UOp* to = FreshUnroll(u->word(1));
+    changed[u] = to;
+    u = to;
+  }
   // The innermost of the merged axes now counts all elements of the row; the others are 0.
   for (const UOp* axis : row) {
     llvm::erase_value(stage.ranges, axis);
@@ -124,9 +136,10 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
         axis == row.front() ? b_.Add(b_.Mul(square, b_.Index(side)), column) : b_.Index(0);
   }
   stage.ranges.push_back(square);
-  stage.unrolls.push_back(column);
+  llvm::append_range(stage.unrolls, unrolls);
   stage.x = Replaced(stage.x, changed);
   stage.element = Replaced(stage.element, changed);
+  if (stage.gate) stage.gate = Replaced(stage.gate, changed);
 }
 
 StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
