@@ -84,9 +84,13 @@ Value DecoderGraph::Norm(Value x, const std::string& name, int64_t size) {
 Value DecoderGraph::Project(Value x, const std::string& name, int64_t rows, int64_t columns) {
   const Weight* weight = c_.weights.Get(name + ".weight", {rows, columns});
   if (!weight) return nullptr;
-  // For few rows, halves of the weights would be written and read in place of their blocks.
+  // For few rows, halves of the weights would be written and read in place of their blocks. Where
+  // there are matrix instructions, work-items that decode in registers multiply these rows as they
+  // do one. Vectors multiply a tile of them.
   const bool in_halves = c_.half_products && count_.is_symbolic();
-  const Value y = (in_halves ? LinearInHalves : Linear)(g_, x, weight->type, Fields(g_, *weight));
+  const std::vector<Value> fields = Fields(g_, *weight);
+  const Value y = in_halves ? LinearInHalves(g_, x, weight->type, fields)
+                            : Linear(g_, x, weight->type, fields, c_.half_products);
   if (!c_.weights.Has(name + ".bias")) return y;
   const Weight* bias = c_.weights.Get(name + ".bias", {rows});
   return bias ? g_.Add(y, DecodeWhole(g_, bias->type, Fields(g_, *bias))) : nullptr;

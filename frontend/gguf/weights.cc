@@ -220,7 +220,8 @@ Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fi
   return InRows(g, type, DecodeBlocks(g, type, fields));
 }
 
-Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields) {
+Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields,
+             bool by_parts) {
   if (!x) return nullptr;
   const BlockLayout& layout = LayoutOf(type);
   const std::vector<WeightPart> parts = Decode(g, type, fields);
@@ -235,7 +236,7 @@ Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>
   // Where there is one row of x, or each has other weights, decoding serves that row alone.
   const bool has_own_weights = !xs.empty() && g.Rank(parts[0].code) + lead.size() > g.Rank(xs[0]);
   Value products = nullptr;
-  if (has_own_weights || g.NumElements(lead) == Dim(1)) {
+  if (has_own_weights || by_parts || g.NumElements(lead) == Dim(1)) {
     products = GroupedProducts(g, parts, xs);
   } else if (const Value whole = DecodeBlocks(g, type, fields)) {
     // Decoding a weight once serves all rows of x. All elements of a block are factors of one

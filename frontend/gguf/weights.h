@@ -58,8 +58,11 @@ std::vector<WeightPart> Decode(GraphBuilder& g, TensorType type, const std::vect
 Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fields);
 
 // Multiplies x, [lead..., columns], by the transpose of weights, [lead or broadcast to it..., rows,
-// columns], which are given as fields. The result is [lead..., rows], in f32.
-Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields);
+// columns], which are given as fields. The result is [lead..., rows], in f32. `by_parts`: the parts
+// in which a block is decoded are products of their own, as they are for a single row. Scales are
+// multiplied once then, but it is no product of two matrices.
+Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields,
+             bool by_parts = false);
 
 // The same for weights [rows, columns] by products of halves, which are summed in f32. Each row of
 // x is divided by its largest magnitude before it is rounded, so that no half overflows.
