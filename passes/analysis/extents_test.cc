@@ -44,9 +44,9 @@ TEST_F(ExtentsTest, DividesByFactorsOnly) {
 }
 
 TEST_F(ExtentsTest, SymbolicAxesOfAReshapeAreGroupedAlone) {
-  EXPECT_EQ(Groups({2, n_, 64}, {2, 1, n_, 64}), "1= 1:2 1=");
-  EXPECT_EQ(Groups({b_.Mul(n_, b_.Index(16)), m_}, {n_, 16, m_}), "1:2 1=");
-  EXPECT_EQ(Groups({n_, 6, m_}, {n_, 2, 3, m_}), "1= 1:2 1=");
+  EXPECT_EQ(Groups({2, n_, 64}, {2, 1, n_, 64}), "1=1 1:2 1=1");
+  EXPECT_EQ(Groups({b_.Mul(n_, b_.Index(16)), m_}, {n_, 16, m_}), "1:2 1=1");
+  EXPECT_EQ(Groups({n_, 6, m_}, {n_, 2, 3, m_}), "1=1 1:2 1=1");
   // These are not the same products.
   EXPECT_EQ(Groups({n_, 4, 8}, {m_, 4, 8}), "3:3");
 }
