@@ -59,7 +59,7 @@ Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fi
 
 // Multiplies x, [lead..., columns], by the transpose of weights, [lead or broadcast to it..., rows,
 // columns], which are given as fields. The result is [lead..., rows], in f32. `by_parts`: the parts
-// in which a block is decoded are products of their own, as they are for a single row. Scales are
+// in which a block is decoded make separate products, as they do for a single row. Scales are
 // multiplied once then, but it is no product of two matrices.
 Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields,
              bool by_parts = false);
