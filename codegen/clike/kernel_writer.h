@@ -211,9 +211,12 @@ class KernelWriter {
   }
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
   std::string TypeOf(const UOp* u, const Expr& e) const;
-  // Returns the type that values of type `s` have in the source. It is `s`, except that f16 becomes
-  // u16, its bits, if the target does not compute in f16.
-  Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
+  // Returns the type that values of type `s` have in the source. It is `s`, except that bf16, and
+  // f16 if the target does not compute in it, become u16, their bits.
+  Scalar Shown(Scalar s) const {
+    const bool is_bits = s == Scalar::kBF16 || (s == Scalar::kF16 && !target_.fp16);
+    return is_bits ? Scalar::kU16 : s;
+  }
   std::string Type(Scalar s, int lanes) const { return ValueType(Shown(s), lanes); }
   std::string MaskType(int bits, int lanes) const {
     return ValueType(IntOfSize(bits, /*is_signed=*/true), lanes);

@@ -93,8 +93,14 @@ void OpenClWriter::Reinterpret(Scalar, Scalar to, int lanes, std::string_view te
 void OpenClWriter::Bitcast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
   const int lanes = u->dtype.lanes();
-  e.text = Cat(prelude_->BitCast(Type(x->dtype.scalar(), lanes), Type(u->dtype.scalar(), lanes)),
-               "(", Operand(x, kTernary, true), ")");
+  const std::string from = Type(x->dtype.scalar(), lanes), to = Type(u->dtype.scalar(), lanes);
+  if (from == to && lanes == 1) {
+    // C may have promoted it.
+    e.text = Cat("(", to, ")", Operand(x, clike::kUnary, true));
+    e.precedence = clike::kUnary;
+    return;
+  }
+  e.text = Cat(prelude_->BitCast(from, to), "(", Operand(x, kTernary, true), ")");
   e.precedence = kPostfix;
 }
 
