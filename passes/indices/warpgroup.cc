@@ -1,5 +1,4 @@
 // The part of IndexLowering that makes matrix instructions of warpgroups.
-#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
