@@ -129,7 +129,7 @@ int Main(std::vector<std::string> arguments) {
   }
 
   fuzz::Coverage::WatchRules();
-  if (!device.empty() && check.target.empty()) check.target = fuzz::TargetFor(device);
+  if (!device.empty() && check.target.empty()) check.device_target = fuzz::TargetFor(device);
   std::optional<absl::StatusOr<fuzz::DeviceRunner>> runner;  // opened in the process that uses it
   fuzz::WorkOptions work;
   work.first = first;

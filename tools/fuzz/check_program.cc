@@ -57,10 +57,11 @@ class Checker {
   void ChooseTarget() {
     const auto presets = passes::TargetPresets();
     const int64_t other = rng_.Below(static_cast<int64_t>(presets.size()));
-    const std::string name = !options_.target.empty() ? options_.target
-                             : rng_.Percent(45)       ? "cl-cpu"
-                                                      : presets[static_cast<size_t>(other)].name;
-    outcome_.target = *passes::FindTarget(name);
+    const std::string name = options_.device_target     ? options_.device_target->name
+                             : !options_.target.empty() ? options_.target
+                             : rng_.Percent(45)         ? "cl-cpu"
+                                                        : presets[static_cast<size_t>(other)].name;
+    outcome_.target = options_.device_target ? *options_.device_target : *passes::FindTarget(name);
     // Graphs are small: vectors of two lanes, one core and small caches let rules about large sizes
     // apply to them.
     testing::Rng small(options_.seed ^ 0x736d616c6c);

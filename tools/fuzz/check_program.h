@@ -19,7 +19,8 @@ namespace tg::fuzz {
 struct CheckOptions {
   uint64_t seed = 0;   // of the random decisions: target, directives, order
   std::string target;  // a preset; empty: a random one
-  bool text = true;    // prints, parses and prints each module
+  std::optional<passes::Target> device_target;  // instead of a preset
+  bool text = true;                             // prints, parses and prints each module
   // Half of the programs use random legal directives, and a quarter random widths of vectors.
   bool random_directives = true;
   bool shuffle = true;   // in half of the programs linearize uses a random valid order

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
 #include "base/status.h"
 #include "ir/devices.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/target_fields.h"
 #include "runtime/cpu/native_context.h"
 #include "runtime/devices/devices.h"
 #include "runtime/session/device_session_options.h"
@@ -18,8 +20,6 @@
 namespace tg::fuzz {
 
 namespace {
-
-constexpr char kNoTarget[] = "cl-cpu";  // of a device that cannot be chosen
 
 // What f() returns in another process; empty if that crashes.
 std::string InOtherProcess(llvm::function_ref<std::string()> f) {
@@ -31,28 +31,33 @@ std::string InOtherProcess(llvm::function_ref<std::string()> f) {
     _exit(::write(ends[1], text.data(), text.size()) < 0);
   }
   ::close(ends[1]);
-  std::string text(64, 0);
-  const ssize_t size = child > 0 ? ::read(ends[0], text.data(), text.size()) : 0;
+  std::string text;
+  char part[4096];
+  for (ssize_t size = 1; child > 0 && size > 0;) {
+    size = ::read(ends[0], part, sizeof part);
+    text.append(part, static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  }
   ::close(ends[0]);
   if (child > 0) ::waitpid(child, nullptr, 0);
-  text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   return text;
 }
 
 }  // namespace
 
-std::string TargetFor(std::string_view device) {
-  if (!device.starts_with("native") && !device.starts_with("cpu")) {
-    // A driver of OpenCL does not survive in the workers, which are forked.
-    const std::string target = InOtherProcess([&]() -> std::string {
-      const auto chosen = runtime::ChooseDevice(device);
-      return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : "";
-    });
-    return target.empty() ? kNoTarget : target;
+passes::Target TargetFor(std::string_view device) {
+  absl::StatusOr<passes::Target> target = passes::FindTarget("cl-cpu");
+  TG_CHECK(target.ok());
+  if (device.starts_with("native") || device.starts_with("cpu")) {
+    const auto chosen = runtime::ChooseDevice(cpu::ListNativeDevices(), device);
+    return chosen.ok() ? runtime::TargetForDevice(chosen->info) : *target;
   }
-  const std::vector<runtime::Device> native = cpu::ListNativeDevices();
-  const auto chosen = runtime::ChooseDevice(native, device);
-  return chosen.ok() ? runtime::TargetForDevice(chosen->info).name : kNoTarget;
+  // A driver of OpenCL does not survive in the workers, which are forked.
+  const std::string text = InOtherProcess([&]() -> std::string {
+    const auto chosen = runtime::ChooseDevice(device);
+    return chosen.ok() ? passes::PrintTarget(runtime::TargetForDevice(chosen->info)) : "";
+  });
+  absl::StatusOr<passes::Target> own = passes::ParseTarget(text, "device");
+  return !text.empty() && own.ok() ? *own : *target;
 }
 
 absl::StatusOr<DeviceRunner> DeviceRunner::Open(std::string_view device) {

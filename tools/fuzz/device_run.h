@@ -12,8 +12,9 @@
 
 namespace tg::fuzz {
 
-// The name of the target for programs that run on this device, without loading OpenCL here.
-std::string TargetFor(std::string_view device);
+// The target of programs that run on this device, as the runtime chooses it, without loading OpenCL
+// here; the preset cl-cpu if there is no such device.
+passes::Target TargetFor(std::string_view device);
 
 class DeviceRunner {
  public:

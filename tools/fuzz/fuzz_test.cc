@@ -136,10 +136,11 @@ class FuzzOnDevice : public Fuzz {
     const char* wish = std::getenv("TG_DEVICE");
     return wish ? wish : "cpu";
   }
-  static std::string ProgramTarget(bool gpu) {
-    const std::string own = TargetFor(DeviceName());
+  static void ChooseTarget(bool gpu, CheckOptions& options) {
+    const passes::Target own = TargetFor(DeviceName());
     // cl-plain is as cl-gpu, for a device without functions.
-    return !gpu ? own : own.starts_with("cpu-") ? "cl-plain" : "cl-gpu";
+    if (gpu) options.target = own.name.starts_with("cpu-") ? "cl-plain" : "cl-gpu";
+    if (!gpu) options.device_target = own;
   }
 };
 
@@ -152,7 +153,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
   const WorkResult result = RunIsolated(work, [&](uint64_t seed, Worker& worker) {
     CheckOptions options;
     options.seed = seed;
-    options.target = ProgramTarget(gpu);
+    ChooseTarget(gpu, options);
     options.text = false;
     options.passes = {"linearize"};
     options.progress = [&](std::string_view step) { worker.Step(step); };
@@ -170,8 +171,9 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
       worker.Fail("device", *difference);
     }
   });
-  Expect(result,
-         Flags("--device=" + DeviceName() + (gpu ? " --target=" + ProgramTarget(gpu) : "")));
+  CheckOptions chosen;
+  ChooseTarget(gpu, chosen);
+  Expect(result, Flags("--device=" + DeviceName() + (gpu ? " --target=" + chosen.target : "")));
 }
 INSTANTIATE_TEST_SUITE_P(Block, FuzzOnDevice, ::testing::ValuesIn(Blocks(6, 3)), BlockName);
 
