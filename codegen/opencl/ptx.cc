@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "ir/matrix/hopper_comment.h"
 #include "ir/matrix/matrix_instruction.h"
 
 namespace tg::opencl {
@@ -264,14 +265,6 @@ PtxFunction FloatFunction(Op op) {
   return f;
 }
 
-namespace {
-
-// A comment that survives NVIDIA's compiler, behind which the runtime finds an instruction that
-// only compute capability 9.0a has (runtime/opencl/ptx_repair.h).
-constexpr char kHopperOnly[] = "// sm_90a: ";
-
-}  // namespace
-
 PtxFunction DescriptorFunction(FactorBytes factor) {
   // "Matrix descriptor format": the address, the distances of blocks along the results and of eight
   // rows, in units of 16 bytes, and the kind of swizzle: 1, 2, 3 for rows of 128, 64, 32 bytes.
@@ -293,7 +286,7 @@ std::vector<std::string> WgmmaText(const MatrixInstruction& m, int columns, bool
                                    bool transpose_b) {
   const int sums = columns / 2;
   std::vector<std::string> lines = {
-      absl::StrCat(kHopperOnly, "{ .reg .pred p; setp.ne.b32 p, 1, 0; "),
+      absl::StrCat(kHopperComment, "{ .reg .pred p; setp.ne.b32 p, 1, 0; "),
       absl::StrCat("wgmma.mma_async.sync.aligned.m", m.m, "n", columns, "k", m.k, ".",
                    PtxType(m.accumulator, false), ".", PtxType(m.a, m.tf32), ".",
                    PtxType(m.b, m.tf32), " {")};
@@ -312,13 +305,13 @@ std::vector<std::string> WgmmaText(const MatrixInstruction& m, int columns, bool
 }
 
 std::string WgmmaWaitText() {
-  return absl::StrCat(kHopperOnly,
+  return absl::StrCat(kHopperComment,
                       "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;");
 }
 
 PtxFunction WgmmaFenceFunction() {
   return {"wgmma_fence",
-          absl::StrCat("static inline void wgmma_fence(void) {\n  asm volatile(\"", kHopperOnly,
+          absl::StrCat("static inline void wgmma_fence(void) {\n  asm volatile(\"", kHopperComment,
                        "wgmma.fence.sync.aligned;\" ::: \"memory\");\n}\n")};
 }
 

@@ -1,3 +1,4 @@
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -88,6 +89,22 @@ std::string Inner(loop_nest::LoopNest& nest, const std::string& axis, int64_t si
   return axis + ".1";
 }
 
+// The positions of the axes of these names. Fails if one is of another kind.
+absl::StatusOr<loop_nest::AxisList> AxesOfKinds(
+    const loop_nest::LoopNest& nest,
+    std::initializer_list<std::pair<const std::string*, AxisKind>> wanted) {
+  loop_nest::AxisList axes;
+  for (const auto& [name, kind] : wanted) {
+    size_t at = 0;
+    if (absl::Status s = FindAxis(nest, *name, at); !s.ok()) return s;
+    if (nest.axes[at].kind != kind) {
+      return Illegal("axis ", *name, " is ", std::string(AxisKindName(nest.axes[at].kind)));
+    }
+    axes.push_back(at);
+  }
+  return axes;
+}
+
 }  // namespace
 
 absl::Status Matrix::Check(const loop_nest::LoopNest& nest, const passes::Target&) const {
@@ -95,19 +112,10 @@ absl::Status Matrix::Check(const loop_nest::LoopNest& nest, const passes::Target
   if (!is_first && (nest.matrices[0].row != rows || items != nest.matrices[0].column_lane)) {
     return Illegal("the kernel has matrix instructions already, of rows ", nest.matrices[0].row);
   }
-  loop_nest::AxisList axes;
-  for (const std::string* name : {&rows, &columns, &terms}) {
-    size_t at = 0;
-    if (absl::Status s = FindAxis(nest, *name, at); !s.ok()) return s;
-    const AxisKind kind = name == &terms               ? AxisKind::kReduce
-                          : name == &rows && !is_first ? AxisKind::kUpcast
-                          : name == &columns && items  ? AxisKind::kStage
-                                                       : AxisKind::kGlobal;
-    if (nest.axes[at].kind != kind) {
-      return Illegal("axis ", *name, " is ", std::string(AxisKindName(nest.axes[at].kind)));
-    }
-    axes.push_back(at);
-  }
+  TG_ASSIGN_OR_RETURN(const loop_nest::AxisList axes,
+                      AxesOfKinds(nest, {{&rows, is_first ? AxisKind::kGlobal : AxisKind::kUpcast},
+                                         {&columns, items ? AxisKind::kStage : AxisKind::kGlobal},
+                                         {&terms, AxisKind::kReduce}}));
   if (items) {
     size_t at = 0;
     if (absl::Status s = FindAxis(nest, *items, at); !s.ok()) return s;
@@ -165,16 +173,10 @@ absl::Status Warpgroup::Check(const loop_nest::LoopNest& nest, const passes::Tar
     return Illegal("target ", target.name, " has no matrix instructions of warpgroups");
   }
   if (!nest.matrices.empty()) return Illegal("the kernel has matrix instructions already");
-  loop_nest::AxisList axes;
-  for (const std::string* name : {&rows, &columns, &terms}) {
-    size_t at = 0;
-    if (absl::Status s = FindAxis(nest, *name, at); !s.ok()) return s;
-    const AxisKind kind = name == &terms ? AxisKind::kReduce : AxisKind::kGlobal;
-    if (nest.axes[at].kind != kind) {
-      return Illegal("axis ", *name, " is ", std::string(AxisKindName(nest.axes[at].kind)));
-    }
-    axes.push_back(at);
-  }
+  TG_ASSIGN_OR_RETURN(const loop_nest::AxisList axes,
+                      AxesOfKinds(nest, {{&rows, AxisKind::kGlobal},
+                                         {&columns, AxisKind::kGlobal},
+                                         {&terms, AxisKind::kReduce}}));
   TG_ASSIGN_OR_RETURN(const MatrixInstruction instruction,
                       InstructionFor(nest, axes, /*of_warpgroup=*/true));
   const bool is_power = size > 0 && (size & (size - 1)) == 0;

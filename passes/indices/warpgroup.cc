@@ -44,11 +44,9 @@ void IndexLowering::OrderForWarpgroup(
     (is_term(axis) ? terms : !by_terms && inner >= kRow ? whole : results).push_back(axis);
   }
   plan.axes = whole;
-  plan.axes.insert(plan.axes.end(), (by_terms ? results : terms).begin(),
-                   (by_terms ? results : terms).end());
+  llvm::append_range(plan.axes, by_terms ? results : terms);
   plan.row = plan.axes.size();
-  plan.axes.insert(plan.axes.end(), (by_terms ? terms : results).begin(),
-                   (by_terms ? terms : results).end());
+  llvm::append_range(plan.axes, by_terms ? terms : results);
 }
 
 const UOp* IndexLowering::WarpgroupTerms(const loop_nest::MatrixAxes& m, const UOp* left,

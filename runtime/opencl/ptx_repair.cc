@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "ir/matrix/hopper_comment.h"
 
 namespace tg::runtime {
 namespace {
@@ -61,14 +62,14 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // ---- Instructions that the driver's OpenCL refuses, since it compiles for sm_90 without its own
-// instructions: comments that begin so are in their place (codegen/opencl/ptx.cc).
-constexpr std::string_view kHopperOnly = "// sm_90a: ", kTarget = ".target sm_90";
+// instructions: comments that begin so are in their place.
+constexpr std::string_view kInstructions = kHopperComment, kTarget = ".target sm_90";
 
 // The line with the instructions that its comment holds, or with the architecture that has them;
 // empty for any other line.
 std::string WithHopper(std::string_view line) {
-  if (const size_t at = line.find(kHopperOnly); at != std::string_view::npos) {
-    return Cat("\t", line.substr(at + kHopperOnly.size()), "\n");
+  if (const size_t at = line.find(kInstructions); at != std::string_view::npos) {
+    return Cat("\t", line.substr(at + kInstructions.size()), "\n");
   }
   const std::string_view words = Trimmed(line);
   if (!words.starts_with(kTarget) || words.starts_with(Cat(kTarget, "a"))) return "";
@@ -232,7 +233,7 @@ std::optional<std::string> RepairPtx(std::string_view ptx, bool may_contract) {
       if (line.find(name) != std::string_view::npos) three[function] = true;
     }
   });
-  const bool has_hopper = ptx.find(kHopperOnly) != std::string_view::npos;
+  const bool has_hopper = ptx.find(kInstructions) != std::string_view::npos;
   std::string out;
   bool changed = false;
   ForEachLine(ptx, [&](std::string_view line, size_t function) {
