@@ -104,6 +104,13 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   int64_t side = kMaxSide;
   while (side > 2 && size % side != 0) side /= 2;
   if (row.empty() || side <= 2) return;
+  // Loops inside of the value are tied to these by `after`, which takes no sums of them.
+  const auto is_tied = [&](const UOp* u) {
+    return u->op == Op::kAfter && llvm::any_of(u->srcs().subspan(1), [&](const UOp* token) {
+             return llvm::is_contained(stage.ranges, token);
+           });
+  };
+  if (llvm::any_of(PostOrder(stage.x), is_tied)) return;
   NodeMap<const UOp*> changed;
   // What an element is decoded from may give several: these are decoded together, so that the
   // square is loaded and transposed once.
