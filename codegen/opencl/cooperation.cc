@@ -142,9 +142,9 @@ absl::Status OpenClWriter::WriteCopyAsync(const UOp* u) {
 bool OpenClWriter::ConvertHalf(const UOp* u, Expr& e) {
   const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
   const int lanes = u->dtype.lanes();
-  const bool narrows = from == Scalar::kF32 && lanes <= 2 &&
-                       (to == Scalar::kBF16 || (to == Scalar::kF16 && !target_.fp16));
-  const bool widens = from == Scalar::kF16 && to == Scalar::kF32 && lanes == 1 && !target_.fp16;
+  const bool narrows =
+      from == Scalar::kF32 && (to == Scalar::kBF16 || (to == Scalar::kF16 && !target_.fp16));
+  const bool widens = from == Scalar::kF16 && to == Scalar::kF32 && !target_.fp16;
   if (!target_.inline_ptx || (!narrows && !widens)) return false;
   e.text = Cat(Call(HalfFunction(from, to, lanes)), "(", Operand(u->src(0), kTernary), ")");
   e.precedence = clike::kPostfix;

@@ -231,23 +231,41 @@ PtxFunction CopyAsyncFunction(int bytes, bool gated) {
 }
 
 PtxFunction HalfFunction(Scalar from, Scalar to, int lanes) {
-  PtxFunction f;
-  const bool narrows = to != Scalar::kF32, packs = lanes == 2;
-  const std::string pair = packs ? "x2" : "", n = packs ? "2" : "";
-  const std::string to_type = absl::StrCat(PtxType(to, false), pair);
+  const bool narrows = to != Scalar::kF32;
+  const int each = narrows && lanes > 1 ? 2 : 1;  // lanes of an instruction
+  const std::string n = lanes > 1 ? absl::StrCat(lanes) : "", pair = each == 2 ? "x2" : "";
   const std::string in = absl::StrCat(narrows ? "float" : "ushort", n);
   const std::string out = absl::StrCat(narrows ? "ushort" : "float", n);
-  f.name = absl::StrCat("cvt_", to_type, "_", PtxType(from, false));
-  // The first operand of a pair becomes the upper half.
-  f.text = absl::StrCat(
-      "static inline ", out, " ", f.name, "(", in, " x) {\n  ", packs ? "uint" : out,
-      " result;\n  asm(\"cvt", narrows ? ".rn." : ".", to_type, ".", PtxType(from, false),
-      packs ? " %0, %1, %2" : " %0, %1", ";\" : \"=",
-      packs     ? "r"
-      : narrows ? "h"
-                : "f",
-      "\"(result) : \"", narrows ? "f" : "h", packs ? "\"(x.s1), \"f\"(x.s0)" : "\"(x)",
-      ");\n  return ", packs ? "as_ushort2(result)" : "result", ";\n}\n");
+  PtxFunction f;
+  f.name = absl::StrCat("cvt_", PtxType(to, false), lanes > 1 ? absl::StrCat("x", n) : "", "_",
+                        PtxType(from, false));
+  f.text = absl::StrCat("static inline ", out, " ", f.name, "(", in, " x) {\n  ",
+                        each == 2 ? "uint"
+                        : narrows ? "ushort"
+                                  : "float",
+                        " result", lanes > each ? absl::StrCat("[", lanes / each, "]") : "", ";\n");
+  std::string results;
+  for (int i = 0; i < lanes; i += each) {
+    const auto lane = [&](int k) {
+      return lanes == 1 ? std::string("x") : absl::StrCat("x.s", absl::Hex(k));
+    };
+    const std::string result =
+        lanes > each ? absl::StrCat("result[", i / each, "]") : std::string("result");
+    // The first operand of a pair becomes the upper half.
+    const std::string operands =
+        each == 2 ? absl::StrCat("\"f\"(", lane(i + 1), "), \"f\"(", lane(i), ")")
+                  : absl::StrCat(narrows ? "\"f\"(" : "\"h\"(", lane(i), ")");
+    absl::StrAppend(&f.text, "  asm(\"cvt", narrows ? ".rn." : ".", PtxType(to, false), pair, ".",
+                    PtxType(from, false), each == 2 ? " %0, %1, %2" : " %0, %1", ";\" : \"=",
+                    each == 2 ? "r"
+                    : narrows ? "h"
+                              : "f",
+                    "\"(", result, ") : ", operands, ");\n");
+    absl::StrAppend(&results, i == 0 ? "" : ", ", each == 2 ? "as_ushort2(" : "", result,
+                    each == 2 ? ")" : "");
+  }
+  absl::StrAppend(&f.text, "  return ",
+                  lanes > each ? absl::StrCat("(", out, ")(", results, ")") : results, ";\n}\n");
   return f;
 }
 

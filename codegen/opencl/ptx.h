@@ -34,8 +34,7 @@ PtxFunction TransposeItemsFunction(int width);
 // Returns f(to, from), which copies `bytes` (4, 8, 16). If `gated`, it is f(to, from, condition)
 // and writes zeros when the condition is false.
 PtxFunction CopyAsyncFunction(int bytes, bool gated);
-// Converts between f32 and the bits of f16, or from f32 to those of bf16, to the nearest. From f32
-// also two lanes.
+// Converts between f32 and the bits of f16, or from f32 to those of bf16, to the nearest.
 PtxFunction HalfFunction(Scalar from, Scalar to, int lanes);
 // Returns f(a, b) for max and min, of which NaN wins and -0.0 is below 0.0, or f(x) for exp2, which
 // takes subnormal numbers for 0 and gives 0 for them.
