@@ -12,7 +12,7 @@ void KernelWriter::Cast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
   const Scalar from = Shown(x->dtype.scalar()), to = Shown(u->dtype.scalar());
   const int lanes = u->dtype.lanes();
-  if (ConvertHalf(u, e)) return;
+  if (SpecialCast(u, e)) return;
   if (to == Scalar::kBool) {
     if (from == Scalar::kBool) {
       e.text = Operand(x, kTernary);

@@ -69,7 +69,7 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   } else {
     // Values that are only moved from load to store are handled as bits.
     const bool moves = !IsElementwise(u->op) || u->op == Op::kWhere || u->op == Op::kBitcast;
-    const bool converts = u->op == Op::kCast && target_.inline_ptx;  // ConvertHalf
+    const bool converts = u->op == Op::kCast && target_.inline_ptx;  // SpecialCast
     if ((!moves && !converts) || !IsFloat(s) || BitWidth(s) > 16) {
       return Unsupported(
           u, Cat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));

@@ -140,9 +140,9 @@ class KernelWriter {
   virtual std::string_view FmaFunction(DType) const { return ""; }
   // Records that the function has values of this type.
   virtual void UsesType(Scalar, int) {}
-  // Writes a conversion between f32 and the bits of a half, where the target does not compute in
-  // halves.
-  virtual bool ConvertHalf(const UOp*, Expr&) { return false; }
+  // Writes a cast that the language does otherwise than by its own conversion, such as between f32
+  // and the bits of a half, where the target does not compute in halves.
+  virtual bool SpecialCast(const UOp*, Expr&) { return false; }
   // Defines the function that the spelling table calls for an op with flag d.
   virtual void DefineOp(const UOp* u, DType operand) = 0;
   // Returns the row for an elementwise op, or null.

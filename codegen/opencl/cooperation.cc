@@ -139,7 +139,8 @@ absl::Status OpenClWriter::WriteCopyAsync(const UOp* u) {
   return absl::OkStatus();
 }
 
-bool OpenClWriter::ConvertHalf(const UOp* u, Expr& e) {
+bool OpenClWriter::SpecialCast(const UOp* u, Expr& e) {
+  if (FloatOfByte(u, e)) return true;
   const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
   const int lanes = u->dtype.lanes();
   const bool narrows =

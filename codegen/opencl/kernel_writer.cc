@@ -152,6 +152,7 @@ bool OpenClWriter::SpecialElementwise(const UOp* u, const clike::Spelling& row, 
     e.precedence = kPostfix;
     return true;
   }
+  if (FloatOfByte(u, e)) return true;
   if (row.classes != "h" || u->dtype.lanes() == 1) return false;
   constexpr std::string_view kCast = "(half)";
   TG_CHECK(row.text.starts_with(kCast));

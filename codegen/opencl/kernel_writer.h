@@ -39,7 +39,7 @@ class OpenClWriter : public clike::KernelWriter {
   std::string FloatToInt(Scalar from, Scalar to, int lanes) override;
   std::string_view FmaFunction(DType t) const override;
   void UsesType(Scalar s, int lanes) override;
-  bool ConvertHalf(const UOp* u, clike::Expr& e) override;
+  bool SpecialCast(const UOp* u, clike::Expr& e) override;
   void DefineOp(const UOp* u, DType operand) override;
   bool SpecialElementwise(const UOp* u, const clike::Spelling& row, clike::Expr& e) override;
   void Outline(const UOp* u, bool has_type_in_name, clike::Expr& e) override;
@@ -93,6 +93,15 @@ class OpenClWriter : public clike::KernelWriter {
   // The instruction of PTX for a maximum, a minimum or an exponential, if it gives another result
   // than the op only in what nothing sees; its name is empty if there is none.
   PtxFunction LooseFunction(const UOp* u);
+  // A word of 32 bits as text, of which a byte of the kernel is this one.
+  struct ByteOfWord {
+    std::string word;
+    int64_t lane;
+    bool is_computed;  // the text is an expression with an operator
+  };
+  std::optional<ByteOfWord> FindByte(const UOp* u);
+  // Writes the conversion of such a byte to f32, or a difference of that and a constant.
+  bool FloatOfByte(const UOp* u, clike::Expr& e);
 
   Prelude* prelude_ = nullptr;
   llvm::DenseMap<const UOp*, std::string> words_;  // what `ldmatrix` loaded, as words

@@ -269,6 +269,22 @@ PtxFunction HalfFunction(Scalar from, Scalar to, int lanes) {
   return f;
 }
 
+PtxFunction FloatOfByteFunction() {
+  PtxFunction f;
+  f.name = "ptx_byte";
+  // Bytes 0 to 3 are the word's, 4 to 7 those of the float 2^23. The instruction takes one
+  // immediate, and ptxas would move one of two to a register before each. The highest bit of
+  // lanemask_lt, which is 0, makes the float none for it.
+  f.text = absl::StrCat("static inline float ", f.name,
+                        "(uint word, uint number, float less) {\n  uint two23, result;\n"
+                        "  asm(\"{ .reg .b32 t; mov.u32 t, %%lanemask_lt; shr.u32 t, t, 31; \"\n"
+                        "      \"or.b32 %0, t, 0x4b000000; }\" : \"=r\"(two23));\n"
+                        "  asm(\"prmt.b32 %0, %1, %2, %3;\" : \"=r\"(result)\n"
+                        "      : \"r\"(word), \"r\"(two23), \"r\"(0x7650u | number));\n"
+                        "  return as_float(result) - (8388608.0f + less);\n}\n");
+  return f;
+}
+
 PtxFunction FloatFunction(Op op) {
   PtxFunction f;
   const std::string instruction = op == Op::kExp2  ? "ex2.approx.ftz.f32"

@@ -36,6 +36,8 @@ PtxFunction TransposeItemsFunction(int width);
 PtxFunction CopyAsyncFunction(int bytes, bool gated);
 // Converts between f32 and the bits of f16, or from f32 to those of bf16, to the nearest.
 PtxFunction HalfFunction(Scalar from, Scalar to, int lanes);
+// Returns float = f(word, number, x): this byte of the word, less an integer x below 2^23.
+PtxFunction FloatOfByteFunction();
 // Returns f(a, b) for max and min, of which NaN wins and -0.0 is below 0.0, or f(x) for exp2, which
 // takes subnormal numbers for 0 and gives 0 for them.
 PtxFunction FloatFunction(Op op);
