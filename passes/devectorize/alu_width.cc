@@ -56,8 +56,8 @@ const UOp* CutOne(Builder& b, Body& body, const passes::Target& target, LaneFold
 const UOp* CutShuffle(Builder& b, const UOp* u, const UOp* x, const UOp* from) {
   legalize::Nodes parts;
   for (int at = 0; at < u->dtype.lanes();) {
-    const auto width =
-        static_cast<int>(std::bit_floor(static_cast<unsigned>(u->dtype.lanes() - at)));
+    const int left = std::min(u->dtype.lanes() - at, kMaxLanes);
+    const auto width = static_cast<int>(std::bit_floor(static_cast<unsigned>(left)));
     const UOp* const sources[] = {Slice(b, x, at, width), from};
     parts.push_back(b.context().Make(u->op, u->dtype.WithLanes(width), sources, u->attr));
     at += width;

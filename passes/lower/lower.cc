@@ -10,6 +10,7 @@
 #include "passes/indices/lower_indices.h"
 #include "passes/lower/lower_reduces.h"
 #include "passes/lower/place_staged.h"
+#include "passes/lower/share_loops.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg::lower {
@@ -26,6 +27,7 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
 absl::Status LowerRest(Kernel& kernel, const passes::Target& target, LowerUntil until,
                        simplify::Simplifier& simplifier) {
   if (until == LowerUntil::kIndices) return absl::OkStatus();
+  if (target.HidesWaits()) ShareLoops(kernel.body);
   LowerReduces(kernel.body, target);
   if (until == LowerUntil::kReduces) return absl::OkStatus();
   return PlaceStaged(kernel.body, target, [&](const UOp* u) { return simplifier(u); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -47,10 +48,21 @@ class ReduceLowering {
   // `x` combined with the accumulator. Matrix instructions and dot4 add to their
   // accumulators themselves.
   const UOp* Combined(Op op, const UOp* acc, const UOp* x);
-  // One reduction tree: combines the parts at place(0), ..., place(n - 1) of `mem`, where n is the
-  // size of `special`, into place(0). Only work-items for which `who` holds take part (null: all).
-  // `token` orders it after the stores of the parts. Returns the token of the last step.
-  const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
+  // Work-items along a local id, each `size / parts` of which have the same value.
+  struct Parts {
+    const UOp* special;
+    int64_t size, parts;
+    const UOp* number = nullptr;    // of a work-item's part
+    const UOp* is_first = nullptr;  // of those with the part's value; null: each has a part
+  };
+  // Combines `x` among the work-items of each subgroup, as far as they are along `specials`, and
+  // appends what is left of these.
+  const UOp* CombineInSubgroups(Op op, const UOp* x, const std::vector<const UOp*>& specials,
+                                std::vector<Parts>& left);
+  // One reduction tree: combines the parts at place(0), ..., place(n - 1) of `mem` into place(0).
+  // Only work-items for which `who` holds take part (null: all). `token` orders it after the stores
+  // of the parts. Returns the token of the last step.
+  const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const Parts& parts,
                          const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
 
   // The loops around a value, where it is computed: all that it varies with, and all in whose
@@ -159,38 +171,92 @@ const UOp* ReduceLowering::Combined(Op op, const UOp* acc, const UOp* x) {
   return b_.Alu(op, {acc, x});
 }
 
+const UOp* ReduceLowering::CombineInSubgroups(Op op, const UOp* x,
+                                              const std::vector<const UOp*>& specials,
+                                              std::vector<Parts>& left) {
+  Context& ctx = b_.context();
+  int64_t group = 1;
+  for (const UOp* l : locals_) group *= l->src(0)->word();
+  const bool shuffles =
+      target_.inline_ptx && ByteSize(x->dtype.scalar()) == 4 && group % target_.subgroup_size == 0;
+  for (const UOp* special : specials) {
+    Parts p{special, special->src(0)->word(), special->src(0)->word(), special};
+    // The work-items before this id's, which are neighbours in a subgroup, and their number.
+    const UOp* before = b_.Index(0);
+    int64_t stride = 1;
+    for (const UOp* l : locals_) {
+      if (l == special) break;
+      before = b_.Add(before, b_.Mul(l, b_.Index(stride)));
+      stride *= l->src(0)->word();
+    }
+    const bool divides = target_.subgroup_size % stride == 0;
+    const int64_t alike =
+        shuffles && divides ? std::gcd(p.size, target_.subgroup_size / stride) : 1;
+    // Pairs exchange what they have, so that in the end all have the same bits.
+    const UOp* own = b_.Alu(Op::kFloorMod, {special, b_.Index(alike)});
+    for (int64_t distance = 1; distance < alike; distance *= 2) {
+      const UOp* is_upper = b_.Alu(
+          Op::kFloorMod, {b_.Alu(Op::kFloorDiv, {special, b_.Index(distance)}), b_.Index(2)});
+      const UOp* item =
+          b_.Sub(b_.Add(own, b_.Index(distance)), b_.Mul(is_upper, b_.Index(2 * distance)));
+      const UOp* const sources[] = {x, b_.Add(before, b_.Mul(item, b_.Index(stride)))};
+      x = b_.Alu(op, {x, ctx.Make(Op::kShuffle, x->dtype, sources,
+                                  ctx.MakeAttr(Op::kShuffle, {alike * stride}))});
+    }
+    p.parts /= alike;
+    if (alike > 1) {
+      p.number = b_.Alu(Op::kFloorDiv, {special, b_.Index(alike)});
+      p.is_first = b_.Lt(b_.Alu(Op::kFloorMod, {special, b_.Index(alike)}), b_.Index(1));
+    }
+    left.push_back(p);
+  }
+  return x;
+}
+
 const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
                                        const std::vector<const UOp*>& specials) {
+  std::vector<Parts> left;  // of each of `specials`
+  x = CombineInSubgroups(op, x, specials, left);
+  int64_t parts = 1, alike = 1;
+  const UOp* stores = nullptr;  // whether a work-item has a part to store
+  for (const Parts& p : left) {
+    parts *= p.parts;
+    alike *= p.size / p.parts;
+    if (p.is_first) stores = analysis::Both(b_, stores, p.is_first);
+  }
+  if (parts == 1) return x;
   const DType t = x->dtype;
   int64_t lanes = 1;
   const UOp* lane = LaneNumber(b_, free_.UnrollsOf(x), lanes);
   if (t.lanes() != 1) lane = b_.Mul(lane, b_.Index(t.lanes()));
   lanes *= t.lanes();
-  int64_t group = 1;
-  for (const UOp* l : locals_) group *= l->src(0)->word();
+  int64_t places = 1;
+  for (const UOp* l : locals_) places *= l->src(0)->word();
+  places /= alike;
   // Words of an access for each work-item after the other, so that neighbours are in different
   // banks.
   const int64_t words = std::max<int64_t>(1, target_.mem_width / ByteSize(t.scalar()));
   const bool in_words = t.lanes() == 1 && lanes > words && lanes % words == 0;
   if (in_words) {
     const UOp* access = b_.Alu(Op::kFloorDiv, {lane, b_.Index(words)});
-    lane = b_.Add(b_.Mul(access, b_.Index(group * words)),
+    lane = b_.Add(b_.Mul(access, b_.Index(places * words)),
                   b_.Alu(Op::kFloorMod, {lane, b_.Index(words)}));
   }
-  // The place of the work-item whose coordinate in `specials` is `other`.
-  const auto place = [&](const std::vector<const UOp*>& other) {
+  // The place of part `numbers` along `specials`.
+  const auto place = [&](const std::vector<const UOp*>& numbers) {
     const UOp* sum = lane;
     int64_t stride = in_words ? words : lanes;
     for (const UOp* l : locals_) {
       const auto it = std::find(specials.begin(), specials.end(), l);
-      const UOp* c = it == specials.end() ? l : other[static_cast<size_t>(it - specials.begin())];
-      sum = b_.Add(b_.Mul(c, b_.Index(stride)), sum);
-      stride *= l->src(0)->word();
+      const auto k = static_cast<size_t>(it - specials.begin());
+      const bool is_shared = it != specials.end();
+      sum = b_.Add(b_.Mul(is_shared ? numbers[k] : l, b_.Index(stride)), sum);
+      stride *= is_shared ? left[k].parts : l->src(0)->word();
     }
     return sum;
   };
   const std::vector<const UOp*> outer = LoopsAround(x);
-  const UOp* mem = b_.Scratch(DType::Pointer(t.scalar(), group * lanes, AddrSpace::kLocal));
+  const UOp* mem = b_.Scratch(DType::Pointer(t.scalar(), places * lanes, AddrSpace::kLocal));
   const UOp* before = mem;
   if (!outer.empty()) {
     // A barrier, so that the next iteration does not overwrite parts that other work-items still
@@ -198,43 +264,49 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
     const UOp* wait = b_.context().Make(Op::kBarrier, kVoid, UOpSpan(outer.data(), outer.size()));
     before = b_.After(mem, UOpSpan(&wait, 1));
   }
-  const UOp* part = b_.Store(b_.IndexPtr(before, place(specials)), x);
+  std::vector<const UOp*> at;
+  for (const Parts& p : left) at.push_back(p.number);
+  const UOp* part = b_.Store(b_.IndexPtr(before, place(at), stores), x);
   const UOp* barrier = b_.context().Make(Op::kBarrier, kVoid, {part});
-  int64_t parts = 1;
-  for (const UOp* s : specials) parts *= s->src(0)->word();
-  if (parts == 4 || parts >= 8) {
+  // What several subgroups have is a few parts, which each work-item combines.
+  const bool in_tree = alike > 1 ? parts > 8 : parts == 4 || parts >= 8;
+  if (in_tree) {
     // Along one local id after the other: work-items with 0 in the earlier ones hold the partial
     // results along these.
     const UOp* token = barrier;
-    const UOp* first = nullptr;
-    std::vector<const UOp*> at = specials;
-    for (size_t k = 0; k < specials.size(); ++k) {
-      token = CombineTree(op, t, mem, token, specials[k], first, [&](const UOp* i) {
+    const UOp* first = stores;
+    for (size_t k = 0; k < left.size(); ++k) {
+      token = CombineTree(op, t, mem, token, left[k], first, [&](const UOp* i) {
         at[k] = i;
         return place(at);
       });
       at[k] = b_.Index(0);
-      first = analysis::Both(b_, first, b_.Lt(specials[k], b_.Index(1)));
+      first = analysis::Both(b_, first, b_.Lt(left[k].number, b_.Index(1)));
     }
     return b_.Load(b_.IndexPtr(b_.After(mem, UOpSpan(&token, 1)), place(at)), nullptr, t.lanes());
   }
   std::vector<const UOp*> ranges;
-  for (const UOp* s : specials) ranges.push_back(b_.Range(s->src(0)));
+  for (size_t k = 0; k < left.size(); ++k) {
+    at[k] = b_.Index(0);
+    if (left[k].parts == 1) continue;
+    at[k] = b_.Range(b_.Index(left[k].parts));
+    ranges.push_back(at[k]);
+  }
   const UOp* all = b_.After(mem, UOpSpan(&barrier, 1));
-  return Reduce(op, b_.Load(b_.IndexPtr(all, place(ranges)), nullptr, t.lanes()), ranges);
+  return Reduce(op, b_.Load(b_.IndexPtr(all, place(at)), nullptr, t.lanes()), ranges);
 }
 
 const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp* token,
-                                       const UOp* special, const UOp* who,
+                                       const Parts& parts, const UOp* who,
                                        llvm::function_ref<const UOp*(const UOp*)> place) {
-  int64_t left = special->src(0)->word();
+  int64_t left = parts.parts;
   while (left > 1) {
     // A power of two of parts is left after each step.
     const int64_t half = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(left))) / 2;
     const UOp* before = b_.After(mem, UOpSpan(&token, 1));
-    const UOp* mine = analysis::Both(b_, who, b_.Lt(special, b_.Index(left - half)));
-    const UOp* own = b_.IndexPtr(before, place(special), mine);
-    const UOp* other = b_.IndexPtr(before, place(b_.Add(special, b_.Index(half))), mine);
+    const UOp* mine = analysis::Both(b_, who, b_.Lt(parts.number, b_.Index(left - half)));
+    const UOp* own = b_.IndexPtr(before, place(parts.number), mine);
+    const UOp* other = b_.IndexPtr(before, place(b_.Add(parts.number, b_.Index(half))), mine);
     const UOp* sum =
         b_.Alu(op, {b_.Load(own, nullptr, t.lanes()), b_.Load(other, nullptr, t.lanes())});
     token = b_.context().Make(Op::kBarrier, kVoid, {b_.Store(own, sum)});
