@@ -52,12 +52,12 @@ bool IsSum(const UOp* u) {
          u->dtype.is_float();
 }
 
-// Whether a reduction has enough independent sums (vectors) to hide the latency of a CPU's
-// multiply-adds, each of which waits for the previous one of its sum: that takes two thirds of
-// Target::fma_accumulators, which has a margin. A few less are enough for few terms, since the tree
-// that is the alternative needs additional additions.
+// Whether something hides the latency of multiply-adds, each of which waits for the previous one of
+// its sum. On a GPU those are other work-items. On a CPU it takes as many independent sums
+// (vectors) as two thirds of Target::fma_accumulators, which has a margin. A few less are enough
+// for few terms, since the tree that is the alternative needs additional additions.
 bool HidesWaiting(const UOp* sum, const passes::Target& target) {
-  if (target.HidesWaits()) return false;
+  if (target.HidesWaits()) return true;
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();
   const int64_t size = ByteSize(sum->dtype.scalar());
   const int64_t width = std::max<int64_t>(1, target.alu_width / size);

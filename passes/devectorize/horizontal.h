@@ -1,8 +1,8 @@
 // Lowers horizontal reductions over groups of lanes to trees: the op combines the first half of
 // each group with the second half, and so on. Without permission to reassociate, the terms are
-// combined from left to right. On a CPU, the terms of a sum that is added to an accumulator are
-// added to it one by one if there are enough independent accumulators to hide the latency: each
-// term is then one multiply-add, while a tree needs separate multiplications and additions.
+// combined from left to right. The terms of a sum that is added to an accumulator are added to it
+// one by one if the latency is hidden, on a CPU by enough independent accumulators: each term is
+// then one multiply-add, while a tree needs separate multiplications and additions.
 #ifndef TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 #define TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 
