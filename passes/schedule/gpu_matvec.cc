@@ -197,11 +197,18 @@ void ProposeGpuMatvec(ScheduleBuilder& t, Proposals& to) {
   if (!AddAlike(t, reduces) || Nests(t)) return;
   const Operands operands = FindOperands(t, results, results.back());
   if (!operands.has_contiguous_matrix || !operands.has_vector || operands.has_other) return;
-  // From what one access of the widest operand moves to what one of the matrix does.
-  int64_t terms = std::max<int64_t>(1, t.target().mem_width / operands.widest);
-  const int64_t most = std::max(terms, operands.terms_of_access);
-  for (; terms <= most; terms *= 2) {
+  // From what one access of the widest operand moves to what one of the matrix does. Of schedules
+  // that take as long, the first is chosen: for one row, that whose two accesses of the vector, and
+  // wider ones of the matrix, wait together. Several rows have more accesses already.
+  const int64_t least = std::max<int64_t>(1, t.target().mem_width / operands.widest);
+  const int64_t most = std::max(least, operands.terms_of_access);
+  const auto propose = [&](int64_t terms) {
     ProposeGroups(t, to, [&] { return ScheduleMatvec(t, reduces, results, terms); });
+  };
+  const bool wide_first = 2 * least <= most && t.Axes(AxisKind::kUpcast).empty();
+  if (wide_first) propose(2 * least);
+  for (int64_t terms = least; terms <= most; terms *= 2) {
+    if (!wide_first || terms != 2 * least) propose(terms);
   }
 }
 
