@@ -122,11 +122,9 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hois
     return PredictGraph(alone, hoister != nullptr, context);
   };
   if (context.Flag("fuse")) {
-    ChooseConvolutionForms(module, body, shapes, context.target, predict, fused, moved,
-                           order.Get());
-    if (hoister) {
-      StackProducts(module, body, shapes, context.target, predict, fused, moved, order.Get());
-    }
+    const PredictedGraph predicted = {module, body, shapes, context.target, predict, fused, moved};
+    ChooseConvolutionForms(predicted, order.Get());
+    if (hoister) StackProducts(predicted, order.Get());
   }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
