@@ -86,9 +86,10 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   const bool is_gated = load->num_srcs > 1 || load->src(0)->num_srcs > 2;
   if (is_gated || stage.unrolls.empty() || stage.ranges.empty()) return;
   if (llvm::any_of(stage.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return;
-  // Loops inside of the value are tied to these by `after`, which takes no sums of them.
+  // Loops and copies inside of the value are tied to these by `after` and barriers, which take no
+  // sums of them.
   const auto is_tied = [&](const UOp* u) {
-    return u->op == Op::kAfter && llvm::any_of(u->srcs().subspan(1), [&](const UOp* token) {
+    return GroupOf(u->op) == OpGroup::kOrder && llvm::any_of(u->srcs(), [&](const UOp* token) {
              return llvm::is_contained(stage.ranges, token);
            });
   };
