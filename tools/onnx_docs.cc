@@ -25,7 +25,8 @@ The following holds for all operators:
 - Codes of `DynamicQuantizeLinear` and its relatives are rounded from sums whose last bits differ between runtimes. A
   recurrence carries a code that is rounded the other way through all steps: in f64 too, with states that differ by 1e-7,
   results of a layer of 80 steps differ by up to a third of the largest.
-- An index outside of its axis gives 0 in `Gather`.
+- An index outside of its axis gives 0 in `Gather`. Of several updates that a `Scatter` without reduction has for one
+  element, the last one counts.
 - A symbolic bound of a `Slice` must be inside the axis in every run. A `Squeeze` without axes keeps a symbolic extent,
   which is then at least 2; a run that is given 1 is compiled for 1.
 - A value that decides a shape follows from constants, from the sizes of inputs, or from small inputs whose contents

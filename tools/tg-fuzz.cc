@@ -96,6 +96,7 @@ int Main(std::vector<std::string> arguments) {
     generate.min_nodes = std::min(generate.min_nodes, generate.max_nodes);
   }
   const auto first = static_cast<uint64_t>(seed.value_or(0));
+  if (!device.empty() && check.target.empty()) check.device_target = fuzz::TargetFor(device);
 
   if (trace || !rest->empty()) {
     testing::RandomProgram program;
@@ -129,7 +130,6 @@ int Main(std::vector<std::string> arguments) {
   }
 
   fuzz::Coverage::WatchRules();
-  if (!device.empty() && check.target.empty()) check.device_target = fuzz::TargetFor(device);
   std::optional<absl::StatusOr<fuzz::DeviceRunner>> runner;  // opened in the process that uses it
   fuzz::WorkOptions work;
   work.first = first;

@@ -121,7 +121,7 @@ std::optional<std::string> KernelWriter::ShuffleOf(const UOp* u) {
   std::string mask;
   size_t lane = 0;
   for (const UOp* x : u->srcs()) {
-    const bool picks = x->op == Op::kGep && x->src(0)->dtype.lanes() > 1;
+    const bool picks = x->op == Op::kGep && x->src(0)->dtype.lanes() > 1 && IsReadable(x->src(0));
     const UOp* const source = picks ? x->src(0) : x;
     for (int i = 0; i < x->dtype.lanes(); ++i, ++lane) {
       absl::StrAppend(&mask, lane == 0 ? "i32 " : ", i32 ");

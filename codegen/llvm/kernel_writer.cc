@@ -247,6 +247,11 @@ void KernelWriter::CloseItems() {
 
 // ---- Values
 
+bool KernelWriter::IsReadable(const UOp* u) const {
+  const int home = regions_of_values_[u->id];
+  return regions_.is_retained(u) || home == Regions::kOutside || home == region_;
+}
+
 std::string KernelWriter::Of(const UOp* u) {
   if (IsConst(u) || u->op == Op::kVConst) return ConstantText(u);
   const int home = regions_of_values_[u->id];
@@ -261,8 +266,8 @@ std::string KernelWriter::Of(const UOp* u) {
 
 void KernelWriter::Set(const UOp* u, std::string value) {
   values_[u->id] = std::move(value);
+  if (in_items_) regions_of_values_[u->id] = region_;
   if (!regions_.is_retained(u)) return;
-  regions_of_values_[u->id] = region_;
   Retained& retained = retained_[u];
   if (retained.bytes == 0) {
     // A vector of bools has a bit a lane.

@@ -123,6 +123,9 @@ class KernelWriter {
 
   // ---- Text. Of(u) is the name or number of a value; Typed(u) has the type in front.
   std::string Of(const UOp* u);
+  // Whether the value, no constant, is known here for each work-item: it is of this region, or
+  // kept.
+  bool IsReadable(const UOp* u) const;
   std::string Typed(const UOp* u) { return absl::StrCat(ValueType(u->dtype), " ", Of(u)); }
   // The value of an integer, extended to 64 bits for an address.
   std::string Wide(const UOp* u);

@@ -126,16 +126,21 @@ namespace {
 // n], updates: [..., 1, n].
 Value Combine(GraphBuilder& g, Value x, Value match, Value updates, Op reduce) {
   if (!x || !match || !updates) return nullptr;
-  const bool replaces = reduce == Op::kNoop;
-  const Op op = replaces ? Op::kAdd : reduce;
+  if (reduce == Op::kNoop) {
+    // The last of the updates. The sum has one term, so that it is a load.
+    const Value number = g.Arange(Scalar::kI64, g.ShapeOf(match).back());
+    const Value last = g.Reduce(Op::kMax, g.Where(match, number, g.Like(number, -1)), {-1});
+    if (!last) return nullptr;
+    const Value is_last = g.Eq(g.Unsqueeze(last, -1), number);
+    const Value update = g.Reduce(Op::kAdd, g.Where(is_last, updates, g.Like(x, 0)), {-1});
+    return g.Where(g.Lt(last, g.Like(last, 0)), x, update);
+  }
   const Scalar type = x->dtype.scalar();
   Value none = g.Like(x, 0);
-  if (op == Op::kMul) none = g.Like(x, 1);
-  if (op == Op::kMax) none = g.ir().ConstBits(x->dtype, MinValue(type));
-  if (op == Op::kMin) none = g.ir().ConstBits(x->dtype, MaxValue(type));
-  const Value combined = g.Reduce(op, g.Where(match, updates, none), {-1});
-  if (!replaces) return g.Binary(op, x, combined);
-  return g.Where(g.Reduce(Op::kOr, match, {-1}), combined, x);
+  if (reduce == Op::kMul) none = g.Like(x, 1);
+  if (reduce == Op::kMax) none = g.ir().ConstBits(x->dtype, MinValue(type));
+  if (reduce == Op::kMin) none = g.ir().ConstBits(x->dtype, MaxValue(type));
+  return g.Binary(reduce, x, g.Reduce(reduce, g.Where(match, updates, none), {-1}));
 }
 
 }  // namespace

@@ -236,8 +236,8 @@ class GraphBuilder {
   // out[i][j] = x[indices[i][j]][j] for axis 0; shapes as ONNX's GatherElements.
   Value GatherElements(Value x, Value indices, int64_t axis);
   Value GatherNd(Value x, Value indices, int64_t batch_dims);
-  // x with the updates combined into the indexed elements by `reduce`. kNoop replaces elements;
-  // then no element may have two updates.
+  // x with the updates combined into the indexed elements by `reduce`. kNoop replaces elements, by
+  // the last update that an element has.
   Value ScatterElements(Value x, Value indices, Value updates, int64_t axis, Op reduce);
   Value ScatterNd(Value x, Value indices, Value updates, Op reduce);
   Value OneHot(Value indices, const Dim& depth, int64_t axis, Value off, Value on);

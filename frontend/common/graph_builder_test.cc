@@ -302,6 +302,23 @@ TEST_F(GraphBuilderTest, GathersAndScatters) {
         }
         return sum;
       });
+  // Of several updates of an element the last one replaces it.
+  const Array again{{4, 4}, {0, 1, 2, 0, 2, 1, 2, 0, 0, 1, 1, 1, 0, 2, 2, 1}},
+      each = Random({4, 4});
+  ExpectElements(
+      g_->ScatterElements(Input(x), Input(again, Scalar::kI64), Input(each), 0, Op::kNoop), {3, 4},
+      [&](const Ints& at) {
+        double last = x(at);
+        for (int64_t i = 0; i < 4; ++i) {
+          if (again({i, at[1]}) == static_cast<double>(at[0])) last = each({i, at[1]});
+        }
+        return last;
+      });
+  const Array row{{4, 1}, {2, 0, 2, 2}};
+  ExpectElements(g_->ScatterNd(Input(x), Input(row, Scalar::kI64), Input(each), Op::kNoop), {3, 4},
+                 [&](const Ints& at) {
+                   return at[0] == 1 ? x(at) : each({at[0] == 0 ? int64_t{1} : int64_t{3}, at[1]});
+                 });
 }
 
 TEST_F(GraphBuilderTest, RefusesTensorsOfTooManyElements) {

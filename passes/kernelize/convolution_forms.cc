@@ -31,18 +31,11 @@ struct Alone : GraphAlone {
 
 class FormChooser {
  public:
-  FormChooser(const Module& module, const Body& body, ShapeMap& shapes,
-              const passes::Target& target, PredictModule predict, const NodeSet& fused,
-              std::string& remarks)
-      : module_(module),
-        b_(*body.context),
-        shapes_(shapes),
-        target_(target),
-        predict_(predict),
-        fused_(fused),
-        remarks_(remarks),
-        convolutions_(shapes),
-        fixed_(module, b_.context(), fused) {}
+  explicit FormChooser(const PredictedGraph& graph)
+      : graph_(graph),
+        b_(*graph.body.context),
+        convolutions_(graph.shapes),
+        fixed_(graph.module, *graph.body.context, graph.fused) {}
 
   void See(const UOp* u) { fixed_.See(u); }
 
@@ -53,26 +46,26 @@ class FormChooser {
     if (!c || c->input == c->weights) return nullptr;
     // What must be computed in place is not stored in tiles.
     for (const UOp* v : {u, c->input, c->from, c->weights}) {
-      if (fused_.Contains(v)) return nullptr;
+      if (graph_.fused.Contains(v)) return nullptr;
     }
     const WinogradForm* form = Fastest(*c);
-    return form ? ByTiles(b_, shapes_, *c, *form) : nullptr;
+    return form ? ByTiles(b_, graph_.shapes, *c, *form) : nullptr;
   }
 
  private:
   // Of the operations of sums of products, at the full rate.
   double SumSeconds(double operations) const {
     const auto matrix =
-        target_.HasMatrixInstructions()
-            ? MatrixInstructionFor(Scalar::kF32, Scalar::kF32, Scalar::kF32, module_.flags)
+        graph_.target.HasMatrixInstructions()
+            ? MatrixInstructionFor(Scalar::kF32, Scalar::kF32, Scalar::kF32, graph_.module.flags)
             : std::nullopt;
-    if (!matrix) return cost::ArithmeticSeconds(operations, target_);
-    return cost::MatrixSeconds(operations, static_cast<size_t>(matrix->RateBits()), target_);
+    if (!matrix) return cost::ArithmeticSeconds(operations, graph_.target);
+    return cost::MatrixSeconds(operations, static_cast<size_t>(matrix->RateBits()), graph_.target);
   }
 
   double Bound(const WinogradWork& work) const {
-    return SumSeconds(work.operations) + cost::ArithmeticSeconds(work.transforms, target_) +
-           cost::LaunchSeconds(work.kernels - 1, target_);
+    return SumSeconds(work.operations) + cost::ArithmeticSeconds(work.transforms, graph_.target) +
+           cost::LaunchSeconds(work.kernels - 1, graph_.target);
   }
 
   const WinogradForm* Fastest(const Convolution& c) {
@@ -85,7 +78,7 @@ class FormChooser {
     }
     llvm::sort(forms, llvm::less_first());
     const double as_it_is = Seconds(c, nullptr);
-    double least = as_it_is * (1 - target_.prediction_error);
+    double least = as_it_is * (1 - graph_.target.prediction_error);
     std::string line = absl::StrCat("kernelize: convolution of ", c.channels, " to ", c.results,
                                     " channels, ", c.images, " x ", c.space[0].results, " x ",
                                     c.space[1].results, ": ", 1e6 * as_it_is, " us as it is");
@@ -95,15 +88,15 @@ class FormChooser {
       absl::StrAppend(&line, ", ", 1e6 * seconds, " by tiles of ", form->tile);
       if (seconds < least) least = seconds, known->second = form;
     }
-    absl::StrAppend(&remarks_, line, known->second ? ": by tiles\n" : ": as it is\n");
+    absl::StrAppend(&graph_.remarks, line, known->second ? ": by tiles\n" : ": as it is\n");
     return known->second;
   }
 
   std::unique_ptr<Alone> CopyAlone(const Convolution& c) {
-    auto out = std::make_unique<Alone>(module_.flags);
+    auto out = std::make_unique<Alone>(graph_.module.flags);
     NodeMap<const UOp*> map;
     const auto buffer = [&](std::string_view name, const UOp* u, Role role) {
-      return out->AddBuffer(name, u->dtype, shapes_.Of(u), role);
+      return out->AddBuffer(name, u->dtype, graph_.shapes.Of(u), role);
     };
     map[c.input] = buffer("x", c.input, Role::kInput);
     map[c.weights] =
@@ -129,16 +122,11 @@ class FormChooser {
       value = ByTiles(b, shapes, *own, *form);
     }
     alone->SetResult(value, "y");
-    return predict_(alone->module);
+    return graph_.predict(alone->module);
   }
 
-  const Module& module_;
+  const PredictedGraph& graph_;
   Builder b_;
-  ShapeMap& shapes_;
-  const passes::Target& target_;
-  const PredictModule predict_;
-  const NodeSet& fused_;
-  std::string& remarks_;
   Convolutions convolutions_;
   FixedValues fixed_;
   llvm::StringMap<const WinogradForm*> known_;
@@ -146,14 +134,11 @@ class FormChooser {
 
 }  // namespace
 
-void ChooseConvolutionForms(const Module& module, Body& body, ShapeMap& shapes,
-                            const passes::Target& target, PredictModule predict, NodeSet& fused,
-                            std::string& remarks, UOpSpan order) {
-  if (!module.flags.has(ModuleFlag::kWinograd) || module.flags.has(ModuleFlag::kNoReassociate)) {
-    return;
-  }
-  FormChooser chooser(module, body, shapes, target, predict, fused, remarks);
-  RewriteGraph(body, fused, order, [&](const UOp* u) {
+void ChooseConvolutionForms(const PredictedGraph& graph, UOpSpan order) {
+  const ModuleFlags& flags = graph.module.flags;
+  if (!flags.has(ModuleFlag::kWinograd) || flags.has(ModuleFlag::kNoReassociate)) return;
+  FormChooser chooser(graph);
+  RewriteGraph(graph.body, graph.fused, order, [&](const UOp* u) {
     chooser.See(u);
     return chooser.Rewritten(u);
   });

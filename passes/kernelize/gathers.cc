@@ -13,6 +13,7 @@
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/materialization.h"
+#include "passes/kernelize/rewrite_graph.h"
 #include "passes/kernelize/uses.h"
 
 namespace tg::kernelize {
@@ -23,15 +24,15 @@ constexpr size_t kMaxNodes = 256;
 
 bool IsComputedInPlace(const UOp* u) { return IsElementwise(u->op) || IsMovement(u->op); }
 
-// The elementwise and movement ops below `u` and their leaves, sources first. Returns an empty list
-// if there are too many.
-std::vector<const UOp*> Expression(const UOp* u) {
+// The elementwise and movement ops below `u` and their leaves, which those `loaded` are too,
+// sources first. Returns an empty list if there are too many.
+std::vector<const UOp*> Expression(const UOp* u, const NodeSet& loaded) {
   std::vector<const UOp*> order;
   llvm::SmallPtrSet<const UOp*, 32> seen = {u->src(0)};
   llvm::SmallVector<std::pair<const UOp*, size_t>, 32> stack = {{u->src(0), 0}};
   while (!stack.empty()) {
     auto& [node, next] = stack.back();
-    if (!IsComputedInPlace(node) || next == node->num_srcs) {
+    if (!IsComputedInPlace(node) || loaded.Contains(node) || next == node->num_srcs) {
       order.push_back(node);
       stack.pop_back();
       continue;
@@ -90,12 +91,51 @@ std::optional<NodeSet> VaryingByTerm(const Module& module, Context& ctx, const U
 
 bool Gathers::Is(const UOp* u) {
   if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return false;
-  if (queried_.Insert(u) && Find(u)) found_.Insert(u);
+  if (queried_.Insert(u) && Find(u, NodeSet())) found_.Insert(u);
   return found_.Contains(u);
 }
 
-bool Gathers::Find(const UOp* u) {
-  const std::vector<const UOp*> order = Expression(u);
+double Gathers::Elements(const UOp* u) const {
+  double count = 1;
+  for (const Dim& d : shapes_.Of(u)) {
+    count *= static_cast<double>(analysis::MaxExtent(module_, ctx_, d));
+  }
+  return count;
+}
+
+std::vector<const UOp*> Gathers::NeedStored(const UOp* u) {
+  if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd || Is(u)) return {};
+  const std::vector<const UOp*> order = Expression(u, NodeSet());
+  const auto places = ComparedPlaces(order);
+  if (places.empty()) return {};
+  NodeSet reduced;  // computed by reduces
+  for (const UOp* v : order) {
+    const bool is_reduced =
+        IsComputedInPlace(v)
+            ? llvm::any_of(v->srcs(), [&](const UOp* s) { return reduced.Contains(s); })
+            : v->op == Op::kReduceAxis && !found_.Contains(v);
+    if (is_reduced) reduced.Insert(v);
+  }
+  NodeSet seen, loaded;
+  std::vector<const UOp*> values, stack = {u->src(0)};
+  while (!stack.empty()) {
+    const UOp* v = stack.back();
+    stack.pop_back();
+    if (!seen.Insert(v)) continue;
+    if (places.contains(v)) {
+      stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
+    } else if (reduced.Contains(v)) {
+      while (IsMovement(v->op)) v = v->src(0);
+      // What is computed once for each element may stay where it is.
+      if (Elements(v) < Elements(u->src(0)) && loaded.Insert(v)) values.push_back(v);
+    }
+  }
+  if (values.empty() || !Find(u, loaded)) return {};
+  return values;
+}
+
+bool Gathers::Find(const UOp* u, const NodeSet& loaded) {
+  const std::vector<const UOp*> order = Expression(u, loaded);
   if (u->dtype.is_index()) return false;
   const auto places = ComparedPlaces(order);
   if (places.empty()) return false;
@@ -136,14 +176,16 @@ bool Gathers::Find(const UOp* u) {
     if (v->op == Op::kVar || v->op == Op::kBind) {
       const UOp* var = v->op == Op::kBind ? v->src(0) : v;
       to = b.Var(ctx_.String(static_cast<StringId>(var->word())));
-    } else if (IsComputedInPlace(v) || v->op == Op::kConst || v->op == Op::kIota) {
+    } else if (!loaded.Contains(v) &&
+               (IsComputedInPlace(v) || v->op == Op::kConst || v->op == Op::kIota)) {
       srcs.clear();
       for (const UOp* s : v->srcs()) srcs.push_back(map.lookup(s));
       to = ctx.Rebuild(v, ctx_, srcs);
     } else {
       if (v->dtype.is_index()) return false;
       to = b.Load(argument(v));
-      const bool is_memory = IsStored(v) || v->op == Op::kContiguous || v->op == Op::kAssign;
+      const bool is_memory =
+          IsStored(v) || v->op == Op::kContiguous || v->op == Op::kAssign || loaded.Contains(v);
       // Another gather runs once, for the term that remains.
       if (!is_memory && !found_.Contains(v)) inner.Insert(to);
     }
@@ -164,6 +206,25 @@ bool Gathers::Find(const UOp* u) {
     if (varying->Contains(map.lookup(place))) in_place_.Insert(place);
   }
   return true;
+}
+
+void StoreGathered(const Module& module, Body& body, ShapeMap& shapes, NodeSet& fused,
+                   UOpSpan order) {
+  Gathers gathers(module, *body.context, shapes);
+  NodeSet stored;
+  bool any = false;
+  for (const UOp* u : order) {
+    const std::vector<const UOp*> values = gathers.NeedStored(u);
+    if (llvm::any_of(values, [&](const UOp* v) { return fused.Contains(v); })) continue;
+    for (const UOp* v : values) any |= stored.Insert(v);
+  }
+  if (!any) return;
+  Context& ctx = *body.context;
+  size_t place = 0;
+  RewriteGraph(body, fused, order, [&](const UOp* u) -> const UOp* {
+    const UOp* original = order[place++];
+    return stored.Contains(original) ? ctx.Make(Op::kContiguous, u->dtype, {u}) : nullptr;
+  });
 }
 
 }  // namespace tg::kernelize

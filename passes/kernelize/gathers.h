@@ -4,8 +4,11 @@
 #ifndef TG_PASSES_KERNELIZE_GATHERS_H_
 #define TG_PASSES_KERNELIZE_GATHERS_H_
 
+#include <vector>
+
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "ir/walk.h"
 
 namespace tg::kernelize {
 
@@ -26,15 +29,25 @@ class Gathers {
   // Whether some reduce for which Is() was called needs `u` in its kernel: `u` depends on the index
   // that the sum compares. If its elements were loaded, the sum would need a loop.
   bool MustBeInPlace(const UOp* u) const { return in_place_.Contains(u); }
+  // The values that must be stored for reduce_axis `u` to need no loop: other reduces compute them
+  // for each of its terms, and so several times. Empty if that would not help, or if none need be.
+  std::vector<const UOp*> NeedStored(const UOp* u);
 
  private:
-  bool Find(const UOp* u);
+  // `loaded`: values that are stored.
+  bool Find(const UOp* u, const NodeSet& loaded);
+  double Elements(const UOp* u) const;
 
   const Module& module_;
   const Context& ctx_;
   ShapeMap& shapes_;
   NodeSet queried_, found_, in_place_;
 };
+
+// Stores what gathers select from where that makes them gathers (NeedStored). The other users read
+// it too. Updates `fused` (prepare.h).
+void StoreGathered(const Module& module, Body& body, ShapeMap& shapes, NodeSet& fused,
+                   UOpSpan order);
 
 }  // namespace tg::kernelize
 

@@ -1,4 +1,4 @@
-// A part of a graph as a separate module, whose time can be predicted.
+// Parts of a graph as separate modules, whose times can be predicted.
 #ifndef TG_PASSES_KERNELIZE_GRAPH_ALONE_H_
 #define TG_PASSES_KERNELIZE_GRAPH_ALONE_H_
 
@@ -11,13 +11,26 @@
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "ir/walk.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/analysis/structural_key.h"
+#include "passes/target.h"
 
 namespace tg::kernelize {
 
 // The predicted seconds of a run of a module of one graph, without what @init computes.
 using PredictModule = llvm::function_ref<double(Module&)>;
+
+// A prepared graph (prepare.h), for rules that predict its parts in several forms.
+struct PredictedGraph {
+  const Module& module;
+  Body& body;
+  ShapeMap& shapes;
+  const passes::Target& target;
+  PredictModule predict;
+  NodeSet& fused;        // prepare.h; a rule adds what replaces one of them
+  std::string& remarks;  // a rule adds a line for each part that it asks about
+};
 
 struct GraphAlone {
   explicit GraphAlone(const ModuleFlags& flags) {

@@ -14,6 +14,7 @@
 #include "passes/kernelize/byte_products.h"
 #include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/convolution_forms.h"
+#include "passes/kernelize/gathers.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/in_place_groups.h"
@@ -95,6 +96,7 @@ double PredictGraph(Module& module, bool moves, const passes::PassContext& conte
     return std::numeric_limits<double>::infinity();
   }
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
+  StoreGathered(module, body, shapes, fused, order.Get());
   std::string moved;
   if (moves) Hoister(module, context.target).Run(graph, shapes, fused, moved, order.Get());
   const MaterializationOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
@@ -122,14 +124,13 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, bool is_repeated, Hois
     return PredictGraph(alone, hoister != nullptr, context);
   };
   if (context.Flag("fuse")) {
-    ChooseConvolutionForms(module, body, shapes, context.target, predict, fused, moved,
-                           order.Get());
-    if (hoister) {
-      StackProducts(module, body, shapes, context.target, predict, fused, moved, order.Get());
-    }
+    const PredictedGraph predicted = {module, body, shapes, context.target, predict, fused, moved};
+    ChooseConvolutionForms(predicted, order.Get());
+    if (hoister) StackProducts(predicted, order.Get());
   }
   MakeByteProducts(module, body, shapes, context.target, fused, order.Get());
   LayTermsInRuns(module, body, shapes, context.target, fused, order.Get());
+  StoreGathered(module, body, shapes, fused, order.Get());
   if (hoister)
     LayLanesInRows(module, body, shapes, context.target, is_repeated, fused, order.Get());
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());

@@ -122,17 +122,10 @@ class Stack {
 
 class Stacker {
  public:
-  Stacker(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
-          PredictModule predict, NodeSet& fused, std::string& remarks)
-      : module_(module),
-        body_(body),
-        b_(*body.context),
-        shapes_(shapes),
-        target_(target),
-        predict_(predict),
-        fused_(fused),
-        remarks_(remarks),
-        fixed_(module, *body.context, fused) {}
+  explicit Stacker(const PredictedGraph& graph)
+      : graph_(graph),
+        b_(*graph.body.context),
+        fixed_(graph.module, *graph.body.context, graph.fused) {}
 
   void Run(UOpSpan order) {
     for (const UOp* u : order) {
@@ -194,8 +187,8 @@ class Stacker {
   bool AddValue(const UOp* u, Product& product) {
     const UOp* value = StoredOf(u);
     if (IsConst(value)) return true;
-    if (!fixed_.Contains(value) || fused_.Contains(value) || !IsStatic(shapes_.Of(value)) ||
-        value->dtype.is_index()) {
+    if (!fixed_.Contains(value) || graph_.fused.Contains(value) ||
+        !IsStatic(graph_.shapes.Of(value)) || value->dtype.is_index()) {
       return false;
     }
     if (!llvm::is_contained(product.values, value)) product.values.push_back(value);
@@ -205,7 +198,8 @@ class Stacker {
   std::optional<Product> FindProduct(const UOp* u) {
     if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return std::nullopt;
     const UOp* product = u->src(0);
-    if (fused_.Contains(u) || fused_.Contains(product) || !IsMatrixProduct(product, shapes_)) {
+    if (graph_.fused.Contains(u) || graph_.fused.Contains(product) ||
+        !IsMatrixProduct(product, graph_.shapes)) {
       return std::nullopt;
     }
     const size_t weights = fixed_.Contains(product->src(0)) ? 0 : 1;
@@ -216,7 +210,7 @@ class Stacker {
     if (!AddValue(product->src(weights), out)) return std::nullopt;
     for (const UOp* v = u; users_.Get(v).size() == 1;) {
       const UOp* user = users_.Get(v)[0];
-      if (fused_.Contains(user) || IsFactor(user)) break;
+      if (graph_.fused.Contains(user) || IsFactor(user)) break;
       if (!IsMove(user)) {
         if (!IsElementwise(user->op)) break;
         Product with = out;
@@ -244,23 +238,23 @@ class Stacker {
 
   // A product alone, or as many like it as one.
   std::unique_ptr<GraphAlone> CopyAlone(const Product& p, int64_t n) {
-    auto out = std::make_unique<GraphAlone>(module_.flags);
+    auto out = std::make_unique<GraphAlone>(graph_.module.flags);
     const std::vector<const UOp*> nodes = NodesOf(p);
     Context& to = *out->body().context;
-    Stack stack(b_.context(), to, shapes_, n);
+    Stack stack(b_.context(), to, graph_.shapes, n);
     const UOp* stored = StoredOf(p.factor);
     llvm::SmallVector<const UOp*, 4> moves;
     for (const UOp* u = p.factor; u != stored; u = u->src(0)) moves.push_back(u);
-    const UOp* factor = out->AddBuffer("x", stored->dtype, shapes_.Of(stored), Role::kInput);
+    const UOp* factor = out->AddBuffer("x", stored->dtype, graph_.shapes.Of(stored), Role::kInput);
     for (const UOp* u : llvm::reverse(moves)) {
       factor = to.Rebuild(u, b_.context(), UOpSpan(&factor, 1));
     }
     stack.Set(p.factor, stack.Repeated(p.factor, factor));
     for (const UOp* u : p.values) {
       const std::string name = absl::StrCat("w", out->module.buffers.size());
-      stack.Set(u, out->AddBuffer(name, u->dtype, WithFirst(n, shapes_.Of(u)), Role::kParam));
+      stack.Set(u, out->AddBuffer(name, u->dtype, WithFirst(n, graph_.shapes.Of(u)), Role::kParam));
     }
-    out->AddBuffer("y", p.result->dtype, WithFirst(n, shapes_.Of(p.result)), Role::kOutput);
+    out->AddBuffer("y", p.result->dtype, WithFirst(n, graph_.shapes.Of(p.result)), Role::kOutput);
     out->SetResult(stack.Copy(nodes), "y");
     return out;
   }
@@ -282,10 +276,10 @@ class Stacker {
   bool IsFasterAsOne(const std::string& key, const Product& p, size_t n) {
     const auto [known, is_new] = known_.try_emplace({key, n}, false);
     if (!is_new) return known->second;
-    const double separate = static_cast<double>(n) * predict_(CopyAlone(p, 1)->module);
-    const double together = predict_(CopyAlone(p, static_cast<int64_t>(n))->module);
-    known->second = together < separate * (1 - target_.prediction_error);
-    absl::StrAppend(&remarks_, "kernelize: ", n, " products of one value: ", 1e6 * separate,
+    const double separate = static_cast<double>(n) * graph_.predict(CopyAlone(p, 1)->module);
+    const double together = graph_.predict(CopyAlone(p, static_cast<int64_t>(n))->module);
+    known->second = together < separate * (1 - graph_.target.prediction_error);
+    absl::StrAppend(&graph_.remarks, "kernelize: ", n, " products of one value: ", 1e6 * separate,
                     " us, as one ", 1e6 * together, known->second ? ": as one\n" : ": separate\n");
     return known->second;
   }
@@ -293,7 +287,7 @@ class Stacker {
   // The values of all products of a group that are `value` in the first one.
   const UOp* Stacked(const std::vector<Product>& group, size_t value) {
     const int64_t n = static_cast<int64_t>(group.size());
-    const Shape shape = shapes_.Of(group[0].values[value]);
+    const Shape shape = graph_.shapes.Of(group[0].values[value]);
     const Shape whole = WithFirst(n, shape);
     Shape along(whole.size(), 1);
     along[0] = n;
@@ -325,37 +319,31 @@ class Stacker {
         const UOp*& all = made[number - 1];
         const uint32_t first = b_.context().num_nodes();
         if (!all) {
-          Stack stack(b_.context(), b_.context(), shapes_, n);
+          Stack stack(b_.context(), b_.context(), graph_.shapes, n);
           const UOp* factor = group[0].factor;
           stack.Set(factor, stack.Repeated(factor, map.Get(factor)));
           for (size_t k = 0; k < group[0].values.size(); ++k) {
             stack.Set(group[0].values[k], Stacked(group, k));
           }
           all = stack.Copy(NodesOf(group[0]));
-          if (const StringId origin = body_.side.origin(group[0].sum)) {
-            body_.SetOrigin(first, origin);
+          if (const StringId origin = graph_.body.side.origin(group[0].sum)) {
+            graph_.body.SetOrigin(first, origin);
           }
         }
-        const Shape& shape = shapes_.Of(u);
+        const Shape& shape = graph_.shapes.Of(u);
         std::vector<std::pair<Dim, Dim>> own = {
             {Dim(static_cast<int64_t>(place)), Dim(static_cast<int64_t>(place) + 1)}};
         for (const Dim& d : shape) own.emplace_back(Dim(0), d);
         map[u] = b_.Reshape(b_.Shrink(all, own), shape);
       }
-      if (fused_.Contains(u)) fused_.Insert(map[u]);
-      body_.CarryOver(u, map[u]);
+      if (graph_.fused.Contains(u)) graph_.fused.Insert(map[u]);
+      graph_.body.CarryOver(u, map[u]);
     }
-    body_.root = map.Get(body_.root);
+    graph_.body.root = map.Get(graph_.body.root);
   }
 
-  const Module& module_;
-  Body& body_;
+  const PredictedGraph& graph_;
   Builder b_;
-  ShapeMap& shapes_;
-  const passes::Target& target_;
-  const PredictModule predict_;
-  NodeSet& fused_;
-  std::string& remarks_;
   FixedValues fixed_;
   NodeMap<llvm::SmallVector<const UOp*, 2>> users_;
   std::vector<std::vector<Product>> groups_;
@@ -365,10 +353,9 @@ class Stacker {
 
 }  // namespace
 
-void StackProducts(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
-                   PredictModule predict, NodeSet& fused, std::string& remarks, UOpSpan order) {
-  if (!target.HasMatrixInstructions()) return;
-  Stacker(module, body, shapes, target, predict, fused, remarks).Run(order);
+void StackProducts(const PredictedGraph& graph, UOpSpan order) {
+  if (!graph.target.HasMatrixInstructions()) return;
+  Stacker(graph).Run(order);
 }
 
 }  // namespace tg::kernelize

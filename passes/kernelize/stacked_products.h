@@ -8,13 +8,8 @@
 #ifndef TG_PASSES_KERNELIZE_STACKED_PRODUCTS_H_
 #define TG_PASSES_KERNELIZE_STACKED_PRODUCTS_H_
 
-#include <string>
-
-#include "ir/module.h"
-#include "ir/shape.h"
 #include "ir/walk.h"
 #include "passes/kernelize/graph_alone.h"
-#include "passes/target.h"
 
 namespace tg::kernelize {
 
@@ -23,10 +18,8 @@ namespace tg::kernelize {
 // alike if they, and the operations on their results, differ in values alone that no input reaches.
 // They are predicted as separate graphs, once for equal ones, and become one if that is faster by
 // more than Target::prediction_error. Large weights, which would be in memory twice, take longer
-// than launches and stay separate. Updates `fused` (prepare.h). Adds a line to `remarks` for each
-// that is asked about.
-void StackProducts(const Module& module, Body& body, ShapeMap& shapes, const passes::Target& target,
-                   PredictModule predict, NodeSet& fused, std::string& remarks, UOpSpan order);
+// than launches and stay separate.
+void StackProducts(const PredictedGraph& graph, UOpSpan order);
 
 }  // namespace tg::kernelize
 

@@ -184,11 +184,18 @@ class Orderer {
     }
   }
 
-  // The last barrier that the store waits at and the load does not, or -1.
+  // The last barrier that the store waits at and the load does not, or -1. A barrier outside of the
+  // loop that both are in is passed before that loop begins, so that it is never between them.
   int BarrierBetween(int load, int store) const {
+    const int around = nest_.Common(nest_.block[load], nest_.block[store]);
     for (size_t w = barred_[store].size(); w-- > 0;) {
-      const uint64_t only = barred_[store][w] & ~barred_[load][w];
-      if (only) return barriers_[w * 64 + 63 - static_cast<size_t>(__builtin_clzll(only))];
+      uint64_t only = barred_[store][w] & ~barred_[load][w];
+      while (only) {
+        const size_t last = 63 - static_cast<size_t>(__builtin_clzll(only));
+        const int barrier = barriers_[w * 64 + last];
+        if (nest_.Common(around, nest_.block[barrier]) == around) return barrier;
+        only ^= uint64_t{1} << last;
+      }
     }
     return -1;
   }

@@ -1,5 +1,6 @@
 #include "passes/lower/stage_placement.h"
 
+#include <array>
 #include <cstdlib>
 #include <optional>
 
@@ -85,6 +86,22 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   const bool is_gated = load->num_srcs > 1 || load->src(0)->num_srcs > 2;
   if (is_gated || stage.unrolls.empty() || stage.ranges.empty()) return;
   if (llvm::any_of(stage.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return;
+  // Loops and copies inside of the value are tied to these by `after` and barriers, which take no
+  // sums of them.
+  const auto is_tied = [&](const UOp* u) {
+    return GroupOf(u->op) == OpGroup::kOrder && llvm::any_of(u->srcs(), [&](const UOp* token) {
+             return llvm::is_contained(stage.ranges, token);
+           });
+  };
+  if (llvm::any_of(PostOrder(stage.x), is_tied)) return;
+  // Whether all that is computed depends on `outer` as on `size` steps of `inner`.
+  const auto counts_on = [&](const UOp* inner, const UOp* outer, int64_t size) {
+    NodeMap<const UOp*> changed;
+    changed[inner] = b_.Add(inner, b_.Mul(outer, b_.Index(size)));
+    changed[outer] = b_.Index(0);
+    return llvm::all_of(std::array{stage.x, stage.element, stage.gate},
+                        [&](const UOp* u) { return !u || Replaced(u, changed) == simplify_(u); });
+  };
   // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
   // loop. It is then split into blocks, so that square blocks are transposed.
   std::vector<analysis::AffineExpr::Term> axes(number->terms.begin(), number->terms.end());
@@ -95,6 +112,7 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
     if (axis.node->op == Op::kUnroll && row.empty()) continue;
     const bool counted = llvm::is_contained(stage.ranges, axis.node) && IsConst(axis.node->src(0));
     if (!counted || stride(axis.node) != size) break;
+    if (!row.empty() && !counts_on(row.front(), axis.node, size)) break;
     row.push_back(axis.node);
     size *= axis.node->src(0)->word();
   }
@@ -104,13 +122,6 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
   int64_t side = kMaxSide;
   while (side > 2 && size % side != 0) side /= 2;
   if (row.empty() || side <= 2) return;
-  // Loops inside of the value are tied to these by `after`, which takes no sums of them.
-  const auto is_tied = [&](const UOp* u) {
-    return u->op == Op::kAfter && llvm::any_of(u->srcs().subspan(1), [&](const UOp* token) {
-             return llvm::is_contained(stage.ranges, token);
-           });
-  };
-  if (llvm::any_of(PostOrder(stage.x), is_tied)) return;
   NodeMap<const UOp*> changed;
   // What an element is decoded from may give several: these are decoded together, so that the
   // square is loaded and transposed once.

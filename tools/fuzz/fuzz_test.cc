@@ -130,6 +130,26 @@ TEST(FuzzContractions, EveryPassComputesTheSums) {
   EXPECT_GE(result.coverage.graphs(), 300u);
 }
 
+// A random schedule makes no more work than the interpreter can do: in this one each work-item
+// would fill copies of whole values.
+TEST(FuzzContractions, SchedulesEndSoon) {
+  testing::RandomGraphOptions generate;
+  generate.contractions = true;
+  WorkOptions work;
+  work.first = 141002018;
+  work.count = 1;
+  const WorkResult result = RunIsolated(work, [&](uint64_t seed, Worker& worker) {
+    CheckOptions options;
+    options.seed = seed;
+    options.target = "cl-nvidia-sm90";
+    options.progress = [&](std::string_view step) { worker.Step(step); };
+    const Outcome outcome =
+        Check(testing::MakeRandomProgram(seed, generate), options, &worker.coverage());
+    if (outcome.failure) worker.Fail(outcome.failure->pass, outcome.failure->message);
+  });
+  Expect(result, "--contractions --target=cl-nvidia-sm90 --trace");
+}
+
 class FuzzOnDevice : public Fuzz {
  protected:
   static std::string DeviceName() {

@@ -6,9 +6,36 @@
 #include "ir/shape.h"
 #include "ir/walk.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/cost/predict_cost.h"
 #include "passes/directives/directives.h"
+#include "passes/schedule/kernel_facts.h"
 
 namespace tg::fuzz {
+namespace {
+
+// The most operations and accesses of a kernel. Each work-item may fill a copy of a whole value,
+// and an instruction of 64 rows may compute one: such work takes the interpreter minutes, and shows
+// no more than that of a smaller graph.
+constexpr double kMostSteps = 1 << 24;
+
+// Whether the kernel's schedule makes no more work than that.
+bool IsSmall(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+             const passes::Target& target) {
+  schedule::KernelFacts facts(module, calls, kernel, target);
+  const absl::StatusOr<loop_nest::LoopNest> nest = facts.NestOf(kernel.directives);
+  if (!nest.ok()) return true;
+  const cost::ScheduledWork work =
+      cost::WorkOf(facts.kernel().body, *nest, facts.accesses_and_staged(), target, facts.closed());
+  double steps = 0;
+  const auto add = [&](const cost::LoopNestOf& of) {
+    steps += work.Executions(of) * work.Lanes(of);
+  };
+  for (const cost::Arithmetic& a : work.arithmetic) add(a.nest);
+  for (const cost::MemoryAccess& a : work.accesses) add(a.nest);
+  return steps <= kMostSteps;
+}
+
+}  // namespace
 
 void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::Target& target,
                             testing::Rng& rng) {
@@ -118,6 +145,9 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::
         kernel.directives.push_back(copy);
     }
   }
+  while (!kernel.directives.empty() && !IsSmall(module, calls, kernel, target)) {
+    kernel.directives.pop_back();
+  }
 }
 
 namespace {
@@ -160,7 +190,8 @@ void StageAtRandom(const Module& module, Kernel& kernel, const passes::Target& t
   kernel.axes = analysis::ToAxes(analysis::BaseAxes(module, kernel, fresh, kernel.body.Order()));
   const absl::StatusOr<loop_nest::LoopNest> staged =
       directive::MakeLoopNest(module, calls, kernel, target, fresh);
-  if (staged.ok() && staged->StagedBytes() > target.private_memory) {
+  if (staged.ok() &&
+      (staged->StagedBytes() > target.private_memory || !IsSmall(module, calls, kernel, target))) {
     body.root = plain;
     kernel.axes = axes;
   }

@@ -9,12 +9,13 @@
 namespace tg::fuzz {
 
 // Gives `kernel` (at stage kernel) up to six directives, each legal after the previous ones
-// according to ApplyDirective.
+// according to ApplyDirective, and
+// such that the interpreter ends soon.
 void ChooseRandomDirectives(const Module& module, Kernel& kernel, const passes::Target& target,
                             testing::Rng& rng);
 
 // Stages random values of `kernel` (at stage kernel, without directives) in kernel memory, unless
-// it reads a buffer that it writes.
+// it reads a buffer that it writes, or copies would be filled too often.
 void StageAtRandom(const Module& module, Kernel& kernel, const passes::Target& target,
                    testing::Rng& rng);
 

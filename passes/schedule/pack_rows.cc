@@ -1,4 +1,4 @@
-// Writes `staged` ops into a kernel's body, for the values that the heuristics chose to stage.
+// PackRows: copies of rows that sums read, in blocks with the sums innermost, as `staged` values.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace tg::schedule {
 namespace {
 
-// The reshapes and permutes that loads of a body go through.
+// The reshapes that loads of a body go through.
 class LoadedValues {
  public:
   LoadedValues(const Body& body, ShapeMap& shapes) : shapes_(shapes) {
@@ -21,11 +21,11 @@ class LoadedValues {
       for (const UOp* s : u->srcs()) only_user_[s] = used.Insert(s) ? u : nullptr;
     }
   }
-  // The value with the most axes among the load and the values that `kind` ops and reshapes make
-  // from it. In it the sums have a separate axis, even if the argument has one long axis.
-  const UOp* WithMostAxes(const UOp* load, Op kind) const {
+  // The value with the most axes among the load and the values that reshapes make from it. In it
+  // the sums have a separate axis, even if the argument has one long axis.
+  const UOp* WithMostAxes(const UOp* load) const {
     const UOp* best = load;
-    for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == kind);) {
+    for (const UOp* u = load; u && (u == load || u->op == Op::kReshape);) {
       if (Axes(u) > Axes(best)) best = u;
       u = only_user_.Get(u);
     }
@@ -65,7 +65,7 @@ void RewriteAs(Body& body, const Body& clone, F&& f) {
 // `kernel`'s body with the shapes `shapes`. Returns false, and leaves the body alone, if the load
 // has no axis of sums.
 bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes) {
-  const UOp* value = LoadedValues(clone, shapes).WithMostAxes(packed.load, Op::kReshape);
+  const UOp* value = LoadedValues(clone, shapes).WithMostAxes(packed.load);
   Shape shape = shapes.Of(value);
   if (!IsStatic(shape)) return false;
   size_t dim = shape.size();
