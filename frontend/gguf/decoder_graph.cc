@@ -140,9 +140,7 @@ Value DecoderGraph::Cached(const std::string& cache, Value x, int64_t size) {
   return InHalves() ? all : g_.Cast(all, kF32);
 }
 
-bool DecoderGraph::InHalves() const {
-  return c_.half_products && !count_.Is(1) && c_.cache_type != CacheType::kF32;
-}
+bool DecoderGraph::InHalves() const { return c_.half_products && !count_.Is(1); }
 
 Value DecoderGraph::Attend(int64_t layer, Value q, Value k, Value v) {
   if (!q || !k || !v) return nullptr;

@@ -93,8 +93,7 @@ void DeclareCaches(Module& module, const DecoderContext& c) {
 int64_t ChunkOf(const Hyperparameters& h, int64_t context, const LanguageModelOptions& options) {
   int64_t chunk = options.chunk;
   // In halves, as matrix instructions do (DecoderGraph::InHalves).
-  const bool has_tiles =
-      options.cache_type != CacheType::kF32 && h.key_size % 8 == 0 && h.value_size % 8 == 0;
+  const bool has_tiles = h.key_size % 8 == 0 && h.value_size % 8 == 0;
   const bool fuses = options.fuses_attention && (!options.half_products || has_tiles);
   if (chunk <= 0 && fuses) chunk = LanguageModelOptions::kMaxChunk;
   if (chunk <= 0) {

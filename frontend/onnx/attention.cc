@@ -79,10 +79,10 @@ Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink) {
   return x->dtype.scalar() == Scalar::kF32 ? g.Mul(e, g.Recip(sum)) : g.Div(e, sum);
 }
 
-Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value bias) {
-  if (!bias || !probabilities) return probabilities;
-  const Value hidden = g.Like(bias, -std::numeric_limits<double>::infinity());
-  const Value none = g.Eq(g.Reduce(Op::kMax, bias, {-1}, true), hidden);
+Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value scores) {
+  if (!probabilities || !scores) return nullptr;
+  const Value hidden = g.Like(scores, -std::numeric_limits<double>::infinity());
+  const Value none = g.Eq(g.Reduce(Op::kMax, scores, {-1}, true), hidden);
   return g.Where(none, g.Like(probabilities, 0), probabilities);
 }
 

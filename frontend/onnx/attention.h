@@ -42,8 +42,8 @@ Value MaskBias(GraphBuilder& g, Value allowed, Scalar type,
 // Softmax along the last axis, with each step rounded to x's type. `sink` is null or an additional
 // score of each row, which takes part in the sum but belongs to no key.
 Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink = nullptr);
-// Probabilities of scores to which `bias` was added: 0 in rows in which the bias excludes all keys.
-Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value bias);
+// Their probabilities: 0 in rows all of whose scores are -infinity.
+Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value scores);
 
 }  // namespace tg::onnx
 

@@ -22,7 +22,7 @@ std::optional<Scalar> Precision(NodeContext& c, Scalar otherwise) {
 // The bias of the mask, causality, windows and padding: -infinity where a query must not see a key.
 // Null if none of these restricts anything.
 struct Bias {
-  Value value = nullptr;
+  Value mask = nullptr, visible = nullptr;  // both are added
   bool may_exclude_all_keys = false;
 };
 
@@ -42,7 +42,7 @@ Bias AttentionBias(NodeContext& c, Value q, Value k) {
         g.Reshape(g.Cast(c.In(6), Scalar::kI32), {g.Extent(q, 0), Dim(1), Dim(1), Dim(1)});
     v.offset = g.Sub(v.valid_keys, g.DimValue(Scalar::kI32, v.queries));
   }
-  bias.value = MaskBias(g, VisibleKeys(g, v), type);
+  bias.visible = MaskBias(g, VisibleKeys(g, v), type);
   if (!c.Has(3)) return bias;
   Value mask = c.In(3);
   if (mask->dtype.is_bool()) mask = MaskBias(g, mask, type);
@@ -59,7 +59,7 @@ Bias AttentionBias(NodeContext& c, Value q, Value k) {
     widths.back().second = v.keys.value() - told.value();
     mask = g.Pad(mask, widths, g.Const(type, -HUGE_VAL));
   }
-  bias.value = bias.value ? g.Add(mask, bias.value) : mask;
+  bias.mask = mask;
   return bias;
 }
 
@@ -97,9 +97,12 @@ void Attention(NodeContext& c) {
   const Value raw = AttentionScores(g, q, RepeatHeads(g, k, q), *scale);
   const Value capped = SoftCap(g, raw, c.Float("softcap", 0));
   const Bias bias = AttentionBias(c, q, k);
-  const Value biased = bias.value ? g.Add(capped, bias.value) : capped;
-  Value p = AttentionSoftmax(g, g.Cast(biased, *precision));
-  if (bias.may_exclude_all_keys) p = ClearMaskedRows(g, p, bias.value);
+  // What is computed of indices comes last, where kernelize finds which keys no row sees.
+  Value biased = bias.mask ? g.Add(capped, bias.mask) : capped;
+  if (bias.visible) biased = g.Add(biased, bias.visible);
+  const Value scores = g.Cast(biased, *precision);
+  Value p = AttentionSoftmax(g, scores);
+  if (bias.may_exclude_all_keys) p = ClearMaskedRows(g, p, scores);
   p = g.Cast(p, q->dtype.scalar());
   const Value stages[] = {raw, capped, biased, p};
   const int64_t stage = c.Int("qk_matmul_output_mode", 0);

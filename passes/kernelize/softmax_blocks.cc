@@ -120,7 +120,10 @@ class Rewriter {
     sources.insert(sources.end(), combined, combined + 3);
     const UOp* all_total = b_.ReduceTuple(sources, 1, {{term}});
     const UOp* all_sums = b_.ReduceTuple(sources, 2, {{term}});
-    if (!p_.sink) return b_.Reshape(b_.Mul(all_sums, b_.Alu(Op::kRecip, {all_total})), sum);
+    if (!p_.sink) {
+      const UOp* quotient = b_.Mul(all_sums, b_.Alu(Op::kRecip, {all_total}));
+      return b_.Reshape(Cleared(quotient, all_total), sum);
+    }
     // The numbers relative to the greater one of their maximum and the sink.
     const UOp* of_scores = Scaled(b_.ReduceTuple(sources, 0, {{term}}));
     const UOp* of_sink = b_.Cast(p_.sink, t);
@@ -131,7 +134,7 @@ class Rewriter {
     const UOp* factor = relative(of_scores);
     const UOp* with_sink = b_.Add(b_.Mul(all_total, factor), relative(of_sink));
     const UOp* inverse = b_.Alu(Op::kRecip, {with_sink});
-    return b_.Reshape(b_.Mul(b_.Mul(all_sums, factor), inverse), sum);
+    return b_.Reshape(Cleared(b_.Mul(b_.Mul(all_sums, factor), inverse), all_total), sum);
   }
 
  private:
@@ -196,6 +199,16 @@ class Rewriter {
   const UOp* Finite(const UOp* x) {
     const UOp* lowest = b_.Const(x->dtype, -std::numeric_limits<double>::infinity());
     return b_.Where(b_.Alu(Op::kCmpNe, {x, lowest}), x, b_.Const(x->dtype, 0));
+  }
+
+  // 0 instead of the values of rows that are cleared. The sum of exponentials is 0 if all scores
+  // are -inf, else at least 1 or NaN.
+  const UOp* Cleared(const UOp* value, const UOp* total) {
+    if (p_.cleared == ClearedRows::kNone) return value;
+    const UOp* zero = b_.Const(value->dtype, 0);
+    const UOp* remains =
+        p_.cleared == ClearedRows::kNan ? b_.Lt(zero, total) : b_.Alu(Op::kCmpNe, {total, zero});
+    return b_.Where(remains, value, zero);
   }
 
   // `x`, of the scores' shape with the terms in blocks, moved as the softmax is in the products. It

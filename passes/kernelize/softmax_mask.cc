@@ -86,12 +86,6 @@ struct Part {
   std::vector<const UOp*> movement;  // from the scores down to it
 };
 
-// Whether `u` is a negation.
-bool Negates(const UOp* u) {
-  return (u->op == Op::kXor || u->op == Op::kCmpNe) && u->dtype == kBool && IsConst(u->src(1)) &&
-         u->src(1)->word() != 0;
-}
-
 // The comparison that a part is, if it masks from some term on.
 std::optional<Comparison> ComparisonOf(const Part& part, Builder& b, const Module& module,
                                        ShapeMap& shapes, size_t scores_axis) {

@@ -1,5 +1,6 @@
 #include "passes/kernelize/softmax_product.h"
 
+#include <limits>
 #include <utility>
 
 #include "ir/matrix/matrix_instruction.h"
@@ -8,6 +9,8 @@
 
 namespace tg::kernelize {
 namespace {
+
+constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 bool IsReduceAlong(const UOp* u, Op op, const UOp* of, size_t axis, bool wide) {
   return u->op == Op::kReduceAxis && static_cast<Op>(u->word()) == op &&
@@ -119,6 +122,43 @@ bool MatchSoftmax(const UOp* u, SoftmaxProduct& p, ShapeMap& shapes) {
   return false;
 }
 
+bool IsConstant(const UOp* u, double value) {
+  return IsConst(u) && u->dtype.is_float() && DoubleFromBits(u->dtype.scalar(), u->word()) == value;
+}
+
+// Whether a row of bools is true where all scores are -inf (`hidden`), or false there.
+bool IsWhetherHidden(const UOp* row, bool hidden, const SoftmaxProduct& p) {
+  for (; Negates(row); row = Unstaged(row->src(0))) hidden = !hidden;
+  if (row->op != Op::kCmpNe || hidden || !IsConstant(row->src(1), kLowest)) return false;
+  const UOp* x = Unwrapped(row->src(0), p.wide);
+  while (x->op == Op::kDetach) x = Unwrapped(x->src(0), p.wide);
+  return x == p.maximum;
+}
+
+// A softmax, or one of which rows are replaced by zeros.
+bool MatchClearedSoftmax(const UOp* u, SoftmaxProduct& p, ShapeMap& shapes) {
+  if (u->op != Op::kWhere) return MatchSoftmax(u, p, shapes);
+  for (const size_t at : {1, 2}) {
+    const UOp* softmax = Unwrapped(u->src(at), p.wide);
+    if (!IsConstant(u->src(3 - at), 0) || !MatchSoftmax(softmax, p, shapes)) continue;
+    const bool where_true = at == 2;
+    const UOp* condition = Unstaged(u->src(0));
+    const UOp* row = RowOf(condition, p.exponential, p.scores_axis, shapes, p.wide);
+    if (row && IsWhetherHidden(row, where_true, p)) {
+      p.cleared = ClearedRows::kHidden;
+      return true;
+    }
+    bool differs = where_true;
+    for (; Negates(condition); condition = Unstaged(condition->src(0))) differs = !differs;
+    const bool is_nan = condition->op == Op::kCmpNe && differs &&
+                        Unwrapped(condition->src(0), p.wide) == softmax &&
+                        Unwrapped(condition->src(1), p.wide) == softmax;
+    if (is_nan) p.cleared = ClearedRows::kNan;
+    return is_nan;
+  }
+  return false;
+}
+
 // Follows the terms' axis from the softmax up to the product.
 bool FollowAxes(SoftmaxProduct& p, ShapeMap& shapes) {
   p.axis = p.scores_axis;
@@ -166,6 +206,11 @@ std::optional<size_t> AxisThrough(const UOp* m, size_t axis, ShapeMap& shapes) {
   return std::nullopt;
 }
 
+bool Negates(const UOp* u) {
+  return (u->op == Op::kXor || u->op == Op::kCmpNe) && u->src(0)->dtype == kBool &&
+         IsConst(u->src(1)) && u->src(1)->word() != 0;
+}
+
 std::optional<Scalar> MatrixTypeOf(const SoftmaxProduct& p) {
   const UOp* u = p.other();
   while (IsMovement(u->op)) u = u->src(0);
@@ -188,7 +233,7 @@ std::optional<SoftmaxProduct> FindSoftmaxProduct(const UOp* u, ShapeMap& shapes,
     p.wide = wide;
     const UOp* x = Unwrapped(product->src(i), wide);
     for (; IsMovement(x->op); x = Unwrapped(x->src(0), wide)) p.movement.push_back(x);
-    if (MatchSoftmax(x, p, shapes) && FollowAxes(p, shapes)) return p;
+    if (MatchClearedSoftmax(x, p, shapes) && FollowAxes(p, shapes)) return p;
   }
   return std::nullopt;
 }

@@ -11,12 +11,20 @@
 
 namespace tg::kernelize {
 
+// Rows of a softmax that are replaced by zeros.
+enum class ClearedRows : uint8_t {
+  kNone,
+  kHidden,  // all scores are -inf
+  kNan,     // the softmax is NaN, as it is if all scores are -inf
+};
+
 struct SoftmaxProduct {
   const UOp* sum = nullptr;  // of the products: a reduce_axis
   size_t factor = 0;         // which source of the product is the softmax
   // Movement ops from the softmax to the factor, users first. They keep the terms' axis whole.
   std::vector<const UOp*> movement;
-  const UOp* softmax = nullptr;      // exponential / total
+  const UOp* softmax = nullptr;  // exponential / total
+  ClearedRows cleared = ClearedRows::kNone;
   const UOp* exponential = nullptr;  // exp2(scale * (scores - greatest))
   const UOp* total = nullptr;        // the sum of the exponentials
   const UOp* maximum = nullptr;      // of the scores
@@ -48,6 +56,9 @@ std::optional<size_t> AxisThrough(const UOp* movement, size_t axis, ShapeMap& sh
 // Sets `below` to the source of the lowest expand. `through_casts`: also an op below casts.
 bool IsRepeatedAlong(const UOp* x, size_t axis, ShapeMap& shapes, const UOp** below,
                      bool through_casts = false);
+
+// Whether `u` is a negation.
+bool Negates(const UOp* u);
 
 // The type of the other factor, before it is widened, if matrix instructions multiply such.
 std::optional<Scalar> MatrixTypeOf(const SoftmaxProduct& p);

@@ -284,13 +284,19 @@ absl::Status DeviceSession::Prepare(DeviceSession& owner, const GraphNeeds& grap
     ++buffers_version_;
   }
   AdoptContents(owner, shared);
+  VarMap open;  // variables that this session's module has, too
+  for (const auto& [name, value] : vars) {
+    if (executable_->FindVar(name) == nullptr) continue;
+    TG_RETURN_IF_ERROR(SetVar(name, value));
+    open[name] = value;
+  }
   if (!is_initialized() && FindGraph(*executable_, kInitGraph) != nullptr) {
     TG_RETURN_IF_ERROR(Run(kInitGraph));
   }
   const ScheduledGraph& own = *FindGraph(*executable_, graph.name);
   std::vector<const BufferDecl*> buffers;
   for (const int b : own.buffers) buffers.push_back(&executable_->buffers[static_cast<size_t>(b)]);
-  return PlanFor(own, buffers, {}).status();
+  return PlanFor(own, buffers, open).status();
 }
 
 absl::StatusOr<bool> DeviceSession::RunChosen(const GraphNeeds& graph, const VarMap& vars,

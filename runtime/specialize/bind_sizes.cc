@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "ir/attr.h"
 #include "ir/shape.h"
+#include "ir/value.h"
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -17,6 +18,13 @@ namespace tg::specialize {
 namespace {
 
 using runtime::VarMap;
+
+auto LookupIn(const VarMap& vars) {
+  return [&vars](std::string_view name) -> std::optional<int64_t> {
+    const auto value = vars.find(name);
+    return value == vars.end() ? std::nullopt : std::optional(value->second);
+  };
+}
 
 class Binder {
  public:
@@ -46,6 +54,7 @@ class Binder {
     }
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    if (const UOp* extent = BindExtent(u, UOpSpan(srcs.data(), srcs.size()))) return extent;
     const size_t operands = NumOperands(u);
     if (operands == u->num_srcs) {
       return ctx.Rebuild(u, *from_.context, UOpSpan(srcs.data(), srcs.size()));
@@ -62,8 +71,8 @@ class Binder {
       for (int64_t& word : its) {
         if (word != kSymbolic) continue;
         const size_t i = next++;
-        if (const std::optional<int64_t> value = ValueOf(u->src(i))) {
-          word = *value;
+        if (IsConst(srcs[i])) {
+          word = srcs[i]->word();
         } else {
           rest.push_back(srcs[i]);
         }
@@ -72,13 +81,18 @@ class Binder {
     return ctx.Make(u->op, u->dtype, UOpSpan(rest.data(), rest.size()), ctx.MakeAttr(u->op, words));
   }
 
-  std::optional<int64_t> ValueOf(const UOp* extent) const {
-    const std::optional<DimExpr> expr = DimExpr::FromNode(*from_.context, extent);
-    if (!expr) return std::nullopt;
-    return expr->Evaluate([&](std::string_view name) -> std::optional<int64_t> {
-      const auto value = vars_.find(name);
-      return value == vars_.end() ? std::nullopt : std::optional(value->second);
-    });
+  // Arithmetic of extents, in the form in which shapes are computed: numbers, as far as the
+  // variables have values. Null if the node is something else.
+  const UOp* BindExtent(const UOp* u, UOpSpan srcs) const {
+    if (!u->dtype.is_index() || u->num_srcs != 2) return nullptr;
+    const std::optional<DimExpr> expr = DimExpr::FromNode(*from_.context, u);
+    if (!expr) return nullptr;
+    Context& ctx = *to_.context;
+    if (const auto value = expr->Evaluate(LookupIn(vars_))) return DimNode(ctx, *value);
+    const Dim a = srcs[0], b = srcs[1];
+    if (u->op == Op::kAdd) return DimNode(ctx, AddDims(ctx, a, b));
+    if (u->op == Op::kSub) return DimNode(ctx, SubDims(ctx, a, b));
+    return u->op == Op::kMul ? DimNode(ctx, MulDims(ctx, a, b)) : nullptr;
   }
 
   const Body& from_;
@@ -86,6 +100,15 @@ class Binder {
   Body& to_;
   NodeMap<const UOp*> map_;
 };
+
+// An extent of a declaration. One that no declaration can hold is left as it is.
+DeclDim Bound(const DeclDim& dim, const VarMap& vars) {
+  if (!dim.is_symbolic()) return dim;
+  Body from, to;
+  from.root = DimNode(*from.context, dim.In(*from.context));
+  Binder(from, vars, to).Run();
+  return DeclDim::From(*to.context, to.root).value_or(dim);
+}
 
 }  // namespace
 
@@ -121,14 +144,7 @@ absl::StatusOr<std::unique_ptr<Module>> BindSizes(const Module& module, std::str
     if (!bound.contains(var.name)) out->vars.push_back(var);
   }
   for (BufferDecl& buffer : out->buffers) {
-    for (DeclDim& dim : buffer.shape) {
-      const std::optional<int64_t> extent =
-          dim.Evaluate([&](std::string_view name) -> std::optional<int64_t> {
-            const auto value = bound.find(name);
-            return value == bound.end() ? std::nullopt : std::optional(value->second);
-          });
-      if (extent) dim = {*extent, {}, {}};
-    }
+    for (DeclDim& dim : buffer.shape) dim = Bound(dim, bound);
   }
   for (const Graph* graph_of : graphs) {
     auto& to = out->graphs.emplace_back(std::make_unique<Graph>());

@@ -77,6 +77,45 @@ graph @main {
       << PrintModule(**half);
 }
 
+// Extents of some variables are in the form in which shapes are computed, so that they are equal to
+// those.
+TEST(BindSizes, SomeVariables) {
+  const std::unique_ptr<Module> module = Parse(R"(tg 1
+module @m
+var @n : [1, 8]
+var @p : [0, 8]
+buffer @x : f32[@n, 2] input
+buffer @z : f32[@p, 2] input
+buffer @y : f32[add(@n, @p), 2] output
+buffer @w : f32[add(mul(@n, @p), @n), 2] output
+
+graph @main {
+  %x = buffer @x : f32
+  %z = buffer @z : f32
+  %n = var @n : index
+  %p = var @p : index
+  %t = add %n, %p : index
+  %a = pad %x {widths = [(0, %p), (0, 0)]} : f32
+  %b = pad %z {widths = [(%n, 0), (0, 0)]} : f32
+  %c = add %a, %b : f32
+  %d = reshape %c {shape = [1, %t, 2]} : f32
+  %e = expand %d {shape = [3, %t, 2]} : f32
+  %f = reduce_axis %e {op = add, axes = [0]} : f32
+  %g = reshape %f {shape = [%t, 2]} : f32
+  sink %g -> @y
+}
+)");
+  for (const runtime::VarMap& vars : {runtime::VarMap{{"n", 1}}, {{"n", 3}}, {{"p", 0}}}) {
+    const auto bound = BindSizes(*module, "main", vars);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    EXPECT_TRUE(VerifyModule(**bound).ok()) << VerifyModule(**bound) << PrintModule(**bound);
+  }
+  const auto one = BindSizes(*module, "main", {{"n", 1}});
+  EXPECT_NE(PrintModule(**one).find("@y : f32[add(@p, 1), 2]"), std::string::npos)
+      << PrintModule(**one);
+  EXPECT_NE(PrintModule(**one).find("@w : f32[add(@p, 1), 2]"), std::string::npos);
+}
+
 // A loop keeps its counter, and its body comes along.
 TEST(BindSizes, LoopsKeepTheirCounter) {
   const std::unique_ptr<Module> module = Parse(R"(tg 1

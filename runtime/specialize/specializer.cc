@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "passes/pass_manager.h"
 #include "runtime/base/spans.h"
@@ -99,8 +100,7 @@ Specializer::Key Specializer::KeyOf(const std::string& graph, const VarMap& vars
   return key;
 }
 
-std::pair<const Specializer::Key, Specializer::Size>& Specializer::Find(const std::string& graph,
-                                                                        const VarMap& vars) {
+Specializer::Entry& Specializer::Find(const std::string& graph, const VarMap& vars) {
   if (last_ == nullptr || graph != last_graph_ || vars != last_vars_) {
     last_graph_ = graph;
     last_vars_ = vars;
@@ -116,6 +116,7 @@ std::pair<const Specializer::Key, Specializer::Size>& Specializer::Find(const st
 
 void Specializer::Erase(std::map<Key, Size>::iterator at) {
   if (&*at == last_) last_ = nullptr;
+  if (&*at == chosen_) chosen_ = nullptr;
   sizes_.erase(at);
 }
 
@@ -124,22 +125,62 @@ bool Specializer::MayCompile(const Size& size) const {
          (!options_.budget || stats_.compile_seconds <= run_seconds_);
 }
 
-DeviceSession* Specializer::Choose(const std::string& graph, const VarMap& vars) {
-  std::unique_lock lock(mutex_);
-  auto& [key, size] = Find(graph, vars);
-  if (!size.is_open) return nullptr;
+Specializer::Entry* Specializer::FindWhatStays(const Key& key) {
+  const auto [last, is_first] = last_sizes_.try_emplace(key.first, key.second);
+  if (is_first || last->second == key.second) return nullptr;
+  Key what{key.first, {}};
+  bool is_open = false;
+  for (const auto& [name, value] : key.second) {
+    const auto before = last->second.find(name);
+    if (before == last->second.end() || before->second != value) continue;
+    what.second[name] = value;
+    is_open |= IsOpen(*module_->FindVar(name));
+  }
+  last->second = key.second;
+  return is_open ? &*sizes_.try_emplace(std::move(what)).first : nullptr;
+}
+
+void Specializer::Count(Entry& entry, std::unique_lock<std::mutex>& lock) {
+  auto& [key, size] = entry;
   size.last_used = ++clock_;
   ++size.runs;
-  if (MayCompile(size)) {
-    size.state = State::kQueued;
-    queued_ = key;
-    if (!worker_.joinable()) worker_ = std::thread(&Specializer::Work, this);
-    changed_.notify_all();
-    if (options_.wait) {
-      changed_.wait(lock,
-                    [&] { return size.state == State::kReady || size.state == State::kFailed; });
-    }
+  if (!MayCompile(size)) return;
+  size.state = State::kQueued;
+  queued_ = key;
+  if (!worker_.joinable()) worker_ = std::thread(&Specializer::Work, this);
+  changed_.notify_all();
+  if (options_.wait) {
+    changed_.wait(lock,
+                  [&] { return size.state == State::kReady || size.state == State::kFailed; });
   }
+}
+
+Specializer::Entry* Specializer::FindReady(const Key& key) {
+  const auto is_part = [&](const VarMap& vars) {
+    return std::all_of(vars.begin(), vars.end(), [&](const auto& var) {
+      const auto its = key.second.find(var.first);
+      return its != key.second.end() && its->second == var.second;
+    });
+  };
+  Entry* best = nullptr;
+  for (Entry& entry : sizes_) {
+    const auto& [other, size] = entry;
+    if (size.state != State::kReady || other.first != key.first || !is_part(other.second)) continue;
+    if (!best || other.second.size() > best->first.second.size()) best = &entry;
+  }
+  return best;
+}
+
+DeviceSession* Specializer::Choose(const std::string& graph, const VarMap& vars) {
+  std::unique_lock lock(mutex_);
+  chosen_ = nullptr;
+  Entry& entry = Find(graph, vars);
+  const auto& [key, size] = entry;
+  if (!size.is_open) return nullptr;
+  Count(entry, lock);
+  Entry* part = FindWhatStays(key);
+  // What is compiled for the whole size needs no other plan.
+  if (part && (size.state == State::kCounted || size.state == State::kFailed)) Count(*part, lock);
   // Sizes that came long ago are forgotten.
   while (sizes_.size() > options_.max_counted_sizes) {
     auto oldest = sizes_.end();
@@ -156,9 +197,11 @@ DeviceSession* Specializer::Choose(const std::string& graph, const VarMap& vars)
   for (auto& [other, its] : sizes_) {
     if (its.state == State::kFailed) its.session = nullptr;
   }
-  if (size.state != State::kReady) return nullptr;
-  Drop(key);
-  return size.session.get();
+  chosen_ = size.state == State::kReady ? &entry : FindReady(key);
+  if (!chosen_) return nullptr;
+  chosen_->second.last_used = ++clock_;
+  Drop(chosen_->first);
+  return chosen_->second.session.get();
 }
 
 size_t Specializer::SessionBytes() const {
@@ -190,17 +233,17 @@ void Specializer::Drop(const Key& in_use) {
   }
 }
 
-void Specializer::Refused(const std::string& graph, const VarMap& vars, const absl::Status& why) {
+void Specializer::Refused(const std::string&, const VarMap&, const absl::Status& why) {
   const std::lock_guard lock(mutex_);
-  Size& size = Find(graph, vars).second;
+  TG_CHECK(chosen_ != nullptr);
+  Size& size = chosen_->second;
   size.state = State::kFailed;
   size.session = nullptr;
   ++stats_.failed;
   stats_.last_error = std::string(why.message());
 }
 
-void Specializer::Ran(const std::string& graph, const VarMap& vars, DeviceSession* chosen,
-                      double seconds) {
+void Specializer::Ran(const std::string&, const VarMap&, DeviceSession* chosen, double seconds) {
   const std::lock_guard lock(mutex_);
   run_seconds_ += seconds;
   last_was_own_ = chosen != nullptr;
@@ -209,7 +252,8 @@ void Specializer::Ran(const std::string& graph, const VarMap& vars, DeviceSessio
     return;
   }
   ++stats_.specialized_runs;
-  auto& [key, size] = Find(graph, vars);
+  TG_CHECK(chosen_ != nullptr);
+  auto& [key, size] = *chosen_;
   ++size.own_runs;
   // The run has allocated its temporaries. Its session lives until the next run, since its plan may
   // be looked at.
@@ -273,8 +317,8 @@ void Specializer::Work() {
 std::string Specializer::last_size() const {
   const std::lock_guard lock(mutex_);
   std::string text;
-  if (!last_was_own_ || last_ == nullptr) return text;
-  for (const auto& [name, value] : last_->first.second) {
+  if (!last_was_own_ || chosen_ == nullptr) return text;
+  for (const auto& [name, value] : chosen_->first.second) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", name, " = ", value);
   }
   return text;

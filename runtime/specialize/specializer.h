@@ -7,6 +7,9 @@
 // buffers: inputs, outputs, params and states. Packed weights and other values that passes have
 // moved to @init belong to the module that computes them.
 //
+// Where some variables stay and others change from run to run, as a text grows token by token, the
+// values that stay are a size as well. Its module has the other variables.
+//
 // Compiling never takes more time than the runs so far and one more compile. The sessions are
 // bounded in number and memory; that which has not run for the longest time is dropped. A size that
 // fails to compile or to be planned is run by the general plan for ever.
@@ -73,7 +76,8 @@ class Specializer : public runtime::SessionChooser {
   std::string last_size() const;
 
  private:
-  using Key = std::pair<std::string, runtime::VarMap>;  // a graph and the variables it depends on
+  // A graph, and values of the variables that it depends on: of all, or of some of the open ones.
+  using Key = std::pair<std::string, runtime::VarMap>;
   enum class State { kCounted, kQueued, kCompiling, kReady, kFailed };
   struct Size {
     State state = State::kCounted;
@@ -89,8 +93,16 @@ class Specializer : public runtime::SessionChooser {
   absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const Key& key) const;
   void Work();
   // The following require mutex_.
+  using Entry = std::pair<const Key, Size>;
   // The entry of a graph's size, which is the last one if nothing differs from the last call.
-  std::pair<const Key, Size>& Find(const std::string& graph, const runtime::VarMap& vars);
+  Entry& Find(const std::string& graph, const runtime::VarMap& vars);
+  // The entry of what stays from the graph's last run to this one, of `key`; null if all or nothing
+  // does.
+  Entry* FindWhatStays(const Key& key);
+  // Counts a run of a size, and has it compiled if it may be.
+  void Count(Entry& entry, std::unique_lock<std::mutex>& lock);
+  // The session whose module has the most variables of `key` as numbers; null: none has any.
+  Entry* FindReady(const Key& key);
   void Erase(std::map<Key, Size>::iterator at);
   bool MayCompile(const Size& size) const;
   // Drops sessions, but not that of `in_use`, until the others are within the bounds.
@@ -110,8 +122,10 @@ class Specializer : public runtime::SessionChooser {
   // What Find was asked, and its answer; null where that entry may be gone.
   std::string last_graph_;
   runtime::VarMap last_vars_;
-  std::pair<const Key, Size>* last_ = nullptr;
-  std::optional<Key> queued_;  // the next to compile
+  Entry* last_ = nullptr;
+  std::map<std::string, runtime::VarMap> last_sizes_;  // by graph
+  Entry* chosen_ = nullptr;                            // by the last call of Choose
+  std::optional<Key> queued_;                          // the next to compile
   bool is_compiling_ = false, is_ending_ = false;
   std::thread worker_;
   uint64_t clock_ = 0;

@@ -272,6 +272,90 @@ graph @main {
   EXPECT_EQ(both.specializer->stats().failed, 0) << both.specializer->stats().last_error;
 }
 
+// The rows of x and z together, with @p added, and sums of products of both.
+constexpr char kTwoSizes[] = R"(tg 1
+module @m
+var @n : [1, 6]
+var @m : [1, 12]
+var @p : [0, 40]
+buffer @x : f32[@n, 4] input
+buffer @z : f32[@m, 4] input
+buffer @y : f32[add(@n, @m), 4] output
+buffer @s : f32[@n, 4] output
+
+graph @main {
+  %n = var @n : index
+  %m = var @m : index
+  %x = buffer @x : f32
+  %z = buffer @z : f32
+  %0 = pad %x {widths = [(0, %m), (0, 0)]} : f32
+  %1 = pad %z {widths = [(%n, 0), (0, 0)]} : f32
+  %2 = add %0, %1 : f32
+  %p = var @p : index
+  %3 = cast %p : f32
+  %4 = add %2, %3 : f32
+  %xr = reshape %x {shape = [%n, 1, 4]} : f32
+  %xe = expand %xr {shape = [%n, %m, 4]} : f32
+  %zr = reshape %z {shape = [1, %m, 4]} : f32
+  %ze = expand %zr {shape = [%n, %m, 4]} : f32
+  %5 = mul %xe, %ze : f32
+  %6 = reduce_axis %5 {op = add, axes = [1]} : f32
+  %7 = reshape %6 {shape = [%n, 4]} : f32
+  sink %4 -> @y, %7 -> @s
+}
+)";
+
+void RunTwoSizes(Both& both, int64_t n, int64_t m, int64_t p) {
+  both.Set("z", both.Random({m, 4}));
+  for (runtime::Session* s : both.sessions()) ASSERT_TRUE(s->SetVar("p", p).ok());
+  both.Run(n, {"y", "s"});
+}
+
+// As a text grows token by token: one query, more and more keys.
+TEST(Specializer, WhatStaysIsASize) {
+  Both both(Eager(), kTwoSizes);
+  for (int64_t m = 1; m <= 10; ++m) {
+    RunTwoSizes(both, 2, m, 3 * m);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(both.specializer->stats().compiled, 1) << both.specializer->stats().last_error;
+  EXPECT_EQ(both.specializer->stats().general_runs, 2);
+  EXPECT_EQ(both.specializer->stats().specialized_runs, 8);
+  EXPECT_EQ(both.specializer->last_size(), "n = 2");
+  // Another size is not for this plan; a whole size that comes again has its own.
+  RunTwoSizes(both, 3, 11, 4);
+  EXPECT_EQ(both.specializer->stats().general_runs, 3);
+  RunTwoSizes(both, 2, 1, 3);
+  EXPECT_EQ(both.specializer->last_size(), "m = 1, n = 2, p = 3");
+  RunTwoSizes(both, 2, 12, 7);
+  EXPECT_EQ(both.specializer->last_size(), "n = 2");
+}
+
+TEST(Specializer, SizesThatComeByTurnsHavePlansOfTheirOwn) {
+  Both both(Eager(), kTwoSizes);
+  for (int i = 0; i < 12; ++i) {
+    RunTwoSizes(both, 2, 3 + i % 2, 1);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(both.specializer->stats().compiled, 2);
+  EXPECT_EQ(both.specializer->stats().general_runs, 2);
+}
+
+TEST(Specializer, RandomSizesOfTwoVariables) {
+  SpecializeOptions options = Eager();
+  options.max_sessions = 4;
+  Both both(options, kTwoSizes);
+  for (int i = 0; i < 150; ++i) {
+    const auto any = [&](int64_t least, int64_t most) {
+      return std::uniform_int_distribution<int64_t>(least, most)(both.rng);
+    };
+    RunTwoSizes(both, any(1, 3), any(1, 12), any(0, 2));
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(both.specializer->stats().specialized_runs, 50);
+  EXPECT_EQ(both.specializer->stats().failed, 0) << both.specializer->stats().last_error;
+}
+
 // Sessions that programs open have such plans, unless they ask for none. A plan for one size has no
 // variables.
 TEST(Specializer, OfASessionThatAProgramOpens) {
