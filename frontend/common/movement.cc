@@ -315,11 +315,18 @@ Value GraphBuilder::Concat(std::span<const Value> values, int64_t axis) {
   // is not padding.
   Value all = nullptr;
   Dim before = 0;
-  for (const Value v : values) {
+  for (size_t n = 0; n < values.size(); ++n) {
+    const Value v = values[n];
     const Dim extent = ShapeOf(v)[i];
     if (extent.Is(0)) continue;
+    // Symbolic extents that are added up have the form of the total more often than differences.
+    Dim after = 0;
+    for (const Value later : values.subspan(n + 1)) after = AddDim(after, ShapeOf(later)[i]);
+    if (AddDim(AddDim(before, extent), after) != total) {
+      after = SubDim(SubDim(total, before), extent);
+    }
     std::vector<std::pair<Dim, Dim>> pads(Rank(v), {0, 0});
-    pads[i] = {before, SubDim(SubDim(total, before), extent)};
+    pads[i] = {before, after};
     const Value part = extent == total ? v : PadZeros(v, pads);
     all = all ? Add(all, part) : part;
     before = AddDim(before, extent);

@@ -145,6 +145,22 @@ TEST(ImportOnnx, SizesOfAtMostOneAreNumbers) {
       << Import(model, options);
 }
 
+// The places of pieces with open sizes add up to the extent of the whole, so that no differences of
+// sizes and no expand make it appear as something else.
+TEST(ImportOnnx, PiecesWithOpenSizesAddUp) {
+  const auto open = [](std::string_view name, std::string_view size) {
+    const std::string shape = Bytes(1, Bytes(2, size)) + Bytes(1, Number(1, 3));
+    return Named(name, Bytes(2, Bytes(1, Number(1, 1) + Bytes(2, shape))));
+  };
+  const std::string axis = Bytes(5, Named("axis", Number(3, 0) + Number(20, 2)));
+  const std::string text = Import(Model(
+      Bytes(1, Node("Concat", "past", "y", Bytes(1, "now") + axis)) + Bytes(11, open("past", "p")) +
+      Bytes(11, open("now", "n")) + Bytes(12, FloatValue("y", {}))));
+  EXPECT_NE(text.find("add(@p, @n)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("expand"), std::string::npos) << text;
+  EXPECT_EQ(text.find("= sub"), std::string::npos) << text;
+}
+
 // A function that is called twice does not call itself.
 TEST(ImportOnnx, FunctionsMayBeCalledTwice) {
   const std::string function = Bytes(25, Bytes(1, "F") + Bytes(4, "a") + Bytes(5, "b") +

@@ -85,7 +85,7 @@ class Boundary {
       } else if (u->op == Op::kReduceAxis && analysis::ExtentsOf(shapes_->Of(u)) == size &&
                  u->src(0)->op == Op::kMul) {
         inside.push_back(u->src(0));
-        for (const UOp* x : u->src(0)->srcs()) Add(x, p.matrices);
+        for (const UOp* x : u->src(0)->srcs()) Add(x, /*scales=*/true);
         sums.push_back(u);
       } else {
         inside.pop_back();
@@ -105,7 +105,7 @@ class Boundary {
   void Add(const UOp* u, bool scales) {
     const auto widens = [&] { return is_gpu_ && u->op == Op::kCast && IsNarrow(u->src(0)); };
     for (; IsMovement(u->op) || widens(); u = u->src(0)) inside.push_back(u);
-    while (is_gpu_ && u->op == Op::kMul && (scales || IsNarrow(u)) && IsConst(u->src(1))) {
+    while (u->op == Op::kMul && (scales || (is_gpu_ && IsNarrow(u))) && IsConst(u->src(1))) {
       inside.push_back(u);
       for (u = u->src(0); IsMovement(u->op); u = u->src(0)) inside.push_back(u);
     }

@@ -309,11 +309,11 @@ const UOp* Rewriter::WithoutFactors(const UOp* scores) {
     break;
   }
   for (const UOp* v : PostOrder(scores)) {
-    if (!MatrixTypeOf(p_) || v->op != Op::kReduceAxis || v->src(0)->op != Op::kMul) continue;
+    if (v->op != Op::kReduceAxis || v->src(0)->op != Op::kMul) continue;
     if (sum && v != sum) return scores;
     sum = v;
   }
-  if (!MatrixTypeOf(p_) || !sum || sum->src(0)->op != Op::kMul) return scores;
+  if (!sum || sum->src(0)->op != Op::kMul) return scores;
   if (!is_sum) factor = 1;
   const UOp* product = sum->src(0);
   std::vector<const UOp*> factors;
