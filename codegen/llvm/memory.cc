@@ -16,10 +16,10 @@ bool IsHalf(const UOp* memory, Scalar value) {
   return memory->dtype.scalar() == Scalar::kF16 && value == Scalar::kF32;
 }
 
-// The part of the name of an intrinsic that says which vectors it moves.
-std::string MaskedName(Scalar value, int lanes, bool is_half) {
-  return is_half ? absl::StrCat("v", lanes, "f16")
-                 : Mangled(value == Scalar::kBool ? Scalar::kU8 : value, lanes);
+// The type that masked accesses move. Halves are moved as integers: where a processor has masked
+// moves of 16 bits but no arithmetic in halves, LLVM takes vectors of these element by element.
+Scalar MaskedScalar(Scalar value, bool is_half) {
+  return is_half ? Scalar::kU16 : value == Scalar::kBool ? Scalar::kU8 : value;
 }
 
 std::string HalfType(int lanes) {
@@ -148,16 +148,18 @@ std::string KernelWriter::ReadMasked(const std::string& pointer, const std::stri
   const DType t = load->dtype;
   const Scalar s = t.scalar();
   const int lanes = t.lanes();
-  const std::string type = from_half ? HalfType(lanes) : MemoryType(s, lanes);
-  const std::string name =
-      absl::StrCat("@llvm.masked.load.", MaskedName(s, lanes, from_half), ".p0");
+  const Scalar moved = MaskedScalar(s, from_half);
+  const std::string type = MemoryType(moved, lanes);
+  const std::string name = absl::StrCat("@llvm.masked.load.", Mangled(moved, lanes), ".p0");
   const std::string mask_type = absl::StrCat("<", lanes, " x i1>");
   result_.declarations.insert(
       absl::StrCat("declare ", type, " ", name, "(ptr, i32, ", mask_type, ", ", type, ")\n"));
-  std::string value =
-      Emit("call ", type, " ", name, "(ptr ", pointer, ", i32 ", from_half ? 2 : ByteSize(s), ", ",
-           mask_type, " ", mask, ", ", type, " zeroinitializer)");
-  if (from_half) value = Emit("fpext ", type, " ", value, " to ", ValueType(t));
+  std::string value = Emit("call ", type, " ", name, "(ptr ", pointer, ", i32 ", ByteSize(moved),
+                           ", ", mask_type, " ", mask, ", ", type, " zeroinitializer)");
+  if (from_half) {
+    value = Emit("bitcast ", type, " ", value, " to ", HalfType(lanes));
+    value = Emit("fpext ", HalfType(lanes), " ", value, " to ", ValueType(t));
+  }
   if (s == Scalar::kBool) value = Emit("icmp ne ", type, " ", value, ", zeroinitializer");
   if (load->num_srcs == 1) return value;
   return Emit("select ", mask_type, " ", mask, ", ", ValueType(t), " ", value, ", ",
@@ -168,17 +170,20 @@ void KernelWriter::WriteMasked(const std::string& pointer, const std::string& ma
                                const std::string& value, bool to_half) {
   const Scalar s = t.scalar();
   const int lanes = t.lanes();
-  const std::string type = to_half ? HalfType(lanes) : MemoryType(s, lanes);
+  const Scalar moved = MaskedScalar(s, to_half);
+  const std::string type = MemoryType(moved, lanes);
   std::string stored = value;
-  if (to_half) stored = Emit("fptrunc ", ValueType(t), " ", value, " to ", type);
+  if (to_half) {
+    stored = Emit("fptrunc ", ValueType(t), " ", value, " to ", HalfType(lanes));
+    stored = Emit("bitcast ", HalfType(lanes), " ", stored, " to ", type);
+  }
   if (s == Scalar::kBool) stored = Emit("zext ", ValueType(t), " ", value, " to ", type);
-  const std::string name =
-      absl::StrCat("@llvm.masked.store.", MaskedName(s, lanes, to_half), ".p0");
+  const std::string name = absl::StrCat("@llvm.masked.store.", Mangled(moved, lanes), ".p0");
   const std::string mask_type = absl::StrCat("<", lanes, " x i1>");
   result_.declarations.insert(
       absl::StrCat("declare void ", name, "(", type, ", ptr, i32, ", mask_type, ")\n"));
-  Line("call void ", name, "(", type, " ", stored, ", ptr ", pointer, ", i32 ",
-       to_half ? 2 : ByteSize(s), ", ", mask_type, " ", mask, ")");
+  Line("call void ", name, "(", type, " ", stored, ", ptr ", pointer, ", i32 ", ByteSize(moved),
+       ", ", mask_type, " ", mask, ")");
 }
 
 absl::Status KernelWriter::WriteLoad(const UOp* u) {

@@ -17,6 +17,19 @@ Value FromStart(GraphBuilder& g, Value indices, const Dim& extent) {
   return g.Where(g.Lt(indices, g.Like(indices, 0)), g.Add(indices, n), indices);
 }
 
+// `indices` without the repeats along other axes than `axis`, along which they have the extents
+// `whole`: they are compared once for all elements there.
+Value WithoutRepeats(GraphBuilder& g, Value indices, int64_t axis, const Shape& whole) {
+  if (indices->op != Op::kExpand) return indices;
+  const Value once = indices->src(0);
+  const Shape from = g.ShapeOf(once), to = g.ShapeOf(indices);
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (from[i] == to[i]) continue;
+    if (static_cast<int64_t>(i) == axis || to[i] != whole[i]) return indices;
+  }
+  return once;
+}
+
 }  // namespace
 
 Value GraphBuilder::Gather(Value x, Value indices, int64_t axis) {
@@ -71,7 +84,8 @@ Value GraphBuilder::GatherElements(Value x, Value indices, int64_t axis) {
   }
   const Dim extent = Extent(x, *at);
   x = Unsqueeze(SwapAxes(ShrinkTo(x, bounds), *at, -1), -2);
-  const Value asked = Unsqueeze(SwapAxes(FromStart(*this, indices, extent), *at, -1), -1);
+  const Value once = WithoutRepeats(*this, indices, *at, inner);
+  const Value asked = Unsqueeze(SwapAxes(FromStart(*this, once, extent), *at, -1), -1);
   const Value here = Eq(asked, Arange(indices->dtype.scalar(), extent));
   const Value terms = Where(here, x, Like(x, 0));
   if (!terms) return nullptr;
@@ -161,7 +175,7 @@ Value GraphBuilder::ScatterElements(Value x, Value indices, Value updates, int64
   for (size_t i = 0; i < shape.size(); ++i) {
     pads.push_back({0, static_cast<int64_t>(i) == *at ? Dim(0) : SubDim(shape[i], inner[i])});
   }
-  Value places = FromStart(*this, indices, extent);
+  Value places = FromStart(*this, WithoutRepeats(*this, indices, *at, shape), extent);
   if (!places) return nullptr;
   if (IsUnsigned(places->dtype.scalar())) places = Cast(places, Scalar::kI64);
   places = Pad(places, pads, Like(places, -1));

@@ -314,6 +314,20 @@ TEST_F(GraphBuilderTest, GathersAndScatters) {
         }
         return last;
       });
+  // Indices that are repeated along the other axis, whole or in part.
+  const Array few{{2, 1}, {2, -3}};
+  for (const int64_t columns : {4, 3}) {
+    const Value repeated = g_->BroadcastTo(Input(few, Scalar::kI64), {2, columns});
+    const Array added = Random({2, columns});
+    ExpectElements(g_->ScatterElements(Input(x), repeated, Input(added), 0, Op::kMax), {3, 4},
+                   [&](const Ints& at) {
+                     if (at[0] == 1 || at[1] >= columns) return x(at);
+                     return std::max(x(at), added({at[0] == 0 ? int64_t{1} : int64_t{0}, at[1]}));
+                   });
+    ExpectElements(g_->GatherElements(Input(x), repeated, 0), {2, columns}, [&](const Ints& at) {
+      return x({at[0] == 0 ? int64_t{2} : int64_t{0}, at[1]});
+    });
+  }
   const Array row{{4, 1}, {2, 0, 2, 2}};
   ExpectElements(g_->ScatterNd(Input(x), Input(row, Scalar::kI64), Input(each), Op::kNoop), {3, 4},
                  [&](const Ints& at) {

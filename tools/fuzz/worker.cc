@@ -1,6 +1,7 @@
 #include "tools/fuzz/worker.h"
 
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,7 +123,8 @@ class Parent {
     waitpid(child, &status, 0);
     const uint64_t last = shared_->seed;
     if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {
-      const bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+      const bool endless =
+          WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM);
       std::string what =
           endless ? "does not end within " + std::to_string(options_.seconds_per_seed) + " s"
           : WIFSIGNALED(status) ? std::string("died: ") + strsignal(WTERMSIG(status))
@@ -135,15 +137,24 @@ class Parent {
     return last + 1;
   }
 
+  // Ends the process when it has used a processor for this time, or, on a machine that is busy with
+  // others, a few times as long after now. 0: no limit.
+  static void Limit(unsigned seconds) {
+    constexpr unsigned kWaiting = 4;
+    const itimerval timer = {{0, 0}, {static_cast<time_t>(seconds), 0}};
+    TG_CHECK(setitimer(ITIMER_PROF, &timer, nullptr) == 0);
+    alarm(kWaiting * seconds);
+  }
+
   // Stops when a limit is reached, with the next seed to run in `shared_`.
   [[noreturn]] void Child(uint64_t first, uint64_t end, int fd) {
     PipeWorker worker(fd, shared_);
     const size_t limit = options_.max_failures - result_.failures.size();
     for (uint64_t seed = first; seed < end && !OutOfTime() && worker.failures() < limit; ++seed) {
       worker.Begin(seed);
-      alarm(options_.seconds_per_seed);
+      Limit(options_.seconds_per_seed);
       run_(seed, worker);
-      alarm(0);
+      Limit(0);
       if (seed % 256 == 255) worker.Flush();
     }
     worker.Flush();

@@ -33,10 +33,10 @@ class Worker {
 };
 
 struct WorkOptions {
-  uint64_t first = 0, count = 1;  // the seeds [first, first + count)
-  unsigned seconds_per_seed = 20;
-  size_t max_failures = 20;  // ends the run
-  double max_seconds = 0;    // for the whole run; 0: no limit
+  uint64_t first = 0, count = 1;   // the seeds [first, first + count)
+  unsigned seconds_per_seed = 20;  // of a processor
+  size_t max_failures = 20;        // ends the run
+  double max_seconds = 0;          // for the whole run; 0: no limit
 };
 
 struct WorkResult {

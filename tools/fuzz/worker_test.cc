@@ -49,11 +49,14 @@ TEST(Worker, AnEndlessSeedIsStopped) {
   options.seconds_per_seed = 1;
   const WorkResult result = RunIsolated(options, [](uint64_t seed, Worker& worker) {
     worker.Step("simplify");
-    while (seed == 1) pause();
+    for (volatile int computes = 0; seed == 1;) computes = 1 - computes;
+    while (seed == 2) pause();
   });
-  ASSERT_EQ(result.failures.size(), 1u);
+  ASSERT_EQ(result.failures.size(), 2u);
   EXPECT_EQ(result.failures[0].seed, 1u);
   EXPECT_EQ(result.failures[0].message, "does not end within 1 s");
+  EXPECT_EQ(result.failures[1].seed, 2u);
+  EXPECT_EQ(result.failures[1].message, "does not end within 1 s");
 }
 
 TEST(Worker, EnoughFailuresEndTheRun) {
