@@ -58,8 +58,8 @@ std::optional<OpenClWriter::ByteOfWord> OpenClWriter::FindByte(const UOp* u) {
     word += absl::StrCat(op, Hex(c * kEachByte));
   } else {
     // What comes from a neighbouring byte is cleared.
-    const uint32_t kept = (u->op == Op::kShr ? kByte >> c : kByte << c & kByte) * kEachByte;
-    word += absl::StrCat(op, c, " & ", Hex(kept));
+    const uint32_t remaining = (u->op == Op::kShr ? kByte >> c : kByte << c & kByte) * kEachByte;
+    word += absl::StrCat(op, c, " & ", Hex(remaining));
   }
   return byte;
 }

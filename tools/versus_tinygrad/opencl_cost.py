@@ -439,7 +439,7 @@ def measure(source):
         is_kernel = "__kernel" in head or "kernel void" in head
         body = text[found.end() - 1:end]
         # A helper that is one instruction of the device's has no loads, and no arithmetic on integers.
-        body = re.sub(r"\basm\((?:[^()]|\([^()]*\))*\);", "", body)
+        body = re.sub(r"\basm(?: volatile)?\((?:[^()]|\([^()]*\))*\);", "", body)
         reader = Reader(tokenize(body), helpers, here if is_kernel else [])
         for argument in filter(str.strip, found.group(2).split(",")):
             parser = Reader(tokenize(argument), {}, [])
