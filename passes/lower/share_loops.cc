@@ -28,6 +28,7 @@ class LoopSharing {
         continue;
       }
       for (size_t i = 0; i < loops.own.size(); ++i) instead_[loops.own[i]] = first->own[i];
+      first->reduces.push_back(u);
     }
   }
 
@@ -37,13 +38,13 @@ class LoopSharing {
 
  private:
   struct Loops {
-    const UOp* reduce;
+    std::vector<const UOp*> reduces;  // that run in them
     Ranges own, outer;
-    std::vector<const UOp*> terms;  // all nodes below the reduce
+    std::vector<const UOp*> terms;  // all nodes below the first of the reduces
   };
 
   Loops LoopsOf(const UOp* reduce) {
-    Loops loops{reduce, {reduce->srcs().begin() + 1, reduce->srcs().end()}, {}, {}};
+    Loops loops{{reduce}, {reduce->srcs().begin() + 1, reduce->srcs().end()}, {}, {}};
     loops.outer = free_.RangesOf(reduce->src(0));
     std::erase_if(loops.outer, [&](const UOp* r) { return llvm::is_contained(loops.own, r); });
     loops.terms = PostOrder(reduce->src(0));
@@ -61,14 +62,16 @@ class LoopSharing {
     });
   }
 
-  // The reduce of `first` comes before the other in the order, and so does not need it.
+  // The reduces of `first` come before the other in the order, and so do not need it.
   static bool MayShare(const Loops& first, const Loops& second) {
     const auto as_often = [](const UOp* a, const UOp* b) { return a->src(0) == b->src(0); };
     return std::equal(first.own.begin(), first.own.end(), second.own.begin(), second.own.end(),
                       as_often) &&
            std::is_permutation(first.outer.begin(), first.outer.end(), second.outer.begin(),
                                second.outer.end()) &&
-           !llvm::is_contained(second.terms, first.reduce);
+           llvm::none_of(first.reduces, [&](const UOp* reduce) {
+             return llvm::is_contained(second.terms, reduce);
+           });
   }
 
   FreeLeaves free_;
