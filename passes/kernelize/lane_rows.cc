@@ -10,6 +10,7 @@
 #include "base/arithmetic.h"
 #include "ir/builder.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/rewrite_graph.h"
 #include "passes/kernelize/stored_factor.h"
