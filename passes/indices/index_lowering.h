@@ -208,8 +208,6 @@ class IndexLowering {
   // The body with the memory of staged values that work-items own parts of, and all addresses in
   // it, reduced to one part.
   const UOp* KeepOwnParts(const UOp* sink);
-  // `x`, of which each of the `item`'s `size` neighbours has a part, combined over them.
-  const UOp* CombineNeighbours(Op op, const UOp* x, const UOp* item);
   // Whether the staged value is kept in the output: the element at `source` is then stored where
   // the result of the same row will be.
   bool IsInOutput(const UOp* staged, const std::vector<size_t>& own, PositionId source) const;

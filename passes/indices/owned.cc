@@ -81,17 +81,4 @@ const UOp* IndexLowering::KeepOwnParts(const UOp* sink) {
   return map.Get(sink);
 }
 
-const UOp* IndexLowering::CombineNeighbours(Op op, const UOp* x, const UOp* item) {
-  Context& ctx = b_.context();
-  const int64_t size = item->src(0)->word();
-  // Each has the combination of parts at growing distances, so that in the end all have the same.
-  for (int64_t distance = size / 2; distance > 0; distance /= 2) {
-    const UOp* from = b_.Alu(Op::kFloorMod, {b_.Add(item, b_.Index(distance)), b_.Index(size)});
-    const UOp* const sources[] = {x, simplify_(from)};
-    x = b_.Alu(op,
-               {x, ctx.Make(Op::kShuffle, x->dtype, sources, ctx.MakeAttr(Op::kShuffle, {size}))});
-  }
-  return x;
-}
-
 }  // namespace tg::indices

@@ -6,6 +6,7 @@
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
+#include "passes/indices/combine_items.h"
 #include "passes/indices/index_lowering.h"
 #include "passes/indices/rebuild.h"
 #include "passes/indices/reduce_terms.h"
@@ -191,7 +192,7 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   for (const UOp* item : OwnersOf(key.node)) {
     if (!llvm::is_contained(rest.specials, item)) continue;
     llvm::erase_value(rest.specials, item);
-    x = CombineNeighbours(op, x, item);
+    x = CombineItems(b_, op, x, {item, item->src(0)->word(), 1, nullptr});
   }
   if (!rest.specials.empty()) x = GroupReduce(b_, op, x, rest.specials);
   for (const UOp* range : idle) x = Fold(op, x, {range});

@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
+#include "passes/indices/combine_items.h"
 #include "passes/indices/local_ids.h"
 
 namespace tg::lower {
@@ -174,7 +175,6 @@ const UOp* ReduceLowering::Combined(Op op, const UOp* acc, const UOp* x) {
 const UOp* ReduceLowering::CombineInSubgroups(Op op, const UOp* x,
                                               const std::vector<const UOp*>& specials,
                                               std::vector<Parts>& left) {
-  Context& ctx = b_.context();
   int64_t group = 1;
   for (const UOp* l : locals_) group *= l->src(0)->word();
   const bool shuffles =
@@ -182,27 +182,18 @@ const UOp* ReduceLowering::CombineInSubgroups(Op op, const UOp* x,
   for (const UOp* special : specials) {
     Parts p{special, special->src(0)->word(), special->src(0)->word(), special};
     // The work-items before this id's, which are neighbours in a subgroup, and their number.
-    const UOp* before = b_.Index(0);
+    const UOp* before = nullptr;
     int64_t stride = 1;
     for (const UOp* l : locals_) {
       if (l == special) break;
-      before = b_.Add(before, b_.Mul(l, b_.Index(stride)));
+      const UOp* own = b_.Mul(l, b_.Index(stride));
+      before = before ? b_.Add(before, own) : own;
       stride *= l->src(0)->word();
     }
     const bool divides = target_.subgroup_size % stride == 0;
     const int64_t alike =
         shuffles && divides ? std::gcd(p.size, target_.subgroup_size / stride) : 1;
-    // Pairs exchange what they have, so that in the end all have the same bits.
-    const UOp* own = b_.Alu(Op::kFloorMod, {special, b_.Index(alike)});
-    for (int64_t distance = 1; distance < alike; distance *= 2) {
-      const UOp* is_upper = b_.Alu(
-          Op::kFloorMod, {b_.Alu(Op::kFloorDiv, {special, b_.Index(distance)}), b_.Index(2)});
-      const UOp* item =
-          b_.Sub(b_.Add(own, b_.Index(distance)), b_.Mul(is_upper, b_.Index(2 * distance)));
-      const UOp* const sources[] = {x, b_.Add(before, b_.Mul(item, b_.Index(stride)))};
-      x = b_.Alu(op, {x, ctx.Make(Op::kShuffle, x->dtype, sources,
-                                  ctx.MakeAttr(Op::kShuffle, {alike * stride}))});
-    }
+    x = indices::CombineItems(b_, op, x, {special, alike, stride, before});
     p.parts /= alike;
     if (alike > 1) {
       p.number = b_.Alu(Op::kFloorDiv, {special, b_.Index(alike)});
